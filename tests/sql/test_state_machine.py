@@ -502,7 +502,7 @@ def test_the_database_does_what_the_model_says(database_url: str) -> None:
         run_state_machine_as_test(
             cast("Any", lambda: Jobs(connection)),
             settings=settings(
-                max_examples=25,
+                max_examples=15,
                 stateful_step_count=50,
                 deadline=None,
                 derandomize=bool(os.environ.get("CI")),

@@ -14,12 +14,13 @@ from tests.support.emptied import DELETES, RESTARTS
 # with triggers that call functions in them; tables newer than `newest` are partitions of days that a test has frozen the
 # clock at.
 RENEW = f"""
-create function pg_temp.renew(newest oid) returns bigint language plpgsql as $$
+create function pg_temp.renew(newest oid, kept text) returns bigint language plpgsql as $$
 declare
     each text;
 begin
     perform pg_terminate_backend(pid, 10000) from pg_stat_activity
-     where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend';
+     where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
+       and application_name <> kept;
     {DELETES}
     {RESTARTS};
     for each in
@@ -57,19 +58,20 @@ class ReusedDatabase:
         self._connection = self._connect()
         self._newest, self._tables = self._ask(NEWEST)
 
-    def renew(self) -> None:
-        """Nobody else is connected, there are no rows and no settings, ids start at 1, and nobody has made a table."""
+    def renew(self, kept: str = "") -> None:
+        """Nobody else is connected but who has the name `kept`, there are no rows and no settings, ids start at 1, and nobody has
+        made a table."""
         try:
-            self._renew()
+            self._renew(kept)
         except psycopg.OperationalError:  # a test has ended every connection, or the server
             self._connection = self._connect()
-            self._renew()
+            self._renew(kept)
 
     def close(self) -> None:
         self._connection.close()
 
-    def _renew(self) -> None:
-        (tables,) = self._ask("select pg_temp.renew(%s)", self._newest)
+    def _renew(self, kept: str) -> None:
+        (tables,) = self._ask("select pg_temp.renew(%s, %s)", self._newest, kept)
         assert tables == self._tables, "a test before has dropped a table: let it take fresh_database_url"
 
     def _ask(self, statement: LiteralString, *values: object) -> tuple[Any, ...]:

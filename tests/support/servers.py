@@ -50,6 +50,10 @@ class OwnServer:
         return self._cluster.data
 
     @property
+    def socket_folder(self) -> Path:
+        return self._cluster.socket_folder
+
+    @property
     def log(self) -> str:
         return (self._cluster.folder / "postgres.log").read_text()
 

@@ -1,14 +1,10 @@
-"""Short ways to enqueue unique jobs, and to have many clients do it at the same moment."""
+"""Short ways to enqueue unique jobs."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
 
-import trio
-
-from leasehold.database import Caller, Database, ReservedConnection
+from leasehold.database import Caller
 from tests.support.sql_worker import Json, SqlWorker
 
 Answer = tuple[int, str]
@@ -33,26 +29,3 @@ async def go_on(worker: SqlWorker, continuation: Json) -> list[int]:
     assert reason is None
     assert new_ids is not None
     return new_ids
-
-
-async def at_once(
-    database: Database, clients: int, work: Callable[[int, ReservedConnection], Awaitable[object]]
-) -> None:
-    """Have so many clients, each with a connection of its own, begin their work at the same moment."""
-    ready: list[int] = []
-    everybody_is_here = trio.Event()
-
-    async def client(number: int, reserved: ReservedConnection) -> None:
-        ready.append(number)
-        if len(ready) == clients:
-            everybody_is_here.set()
-        await everybody_is_here.wait()
-        await work(number, reserved)
-
-    async with AsyncExitStack() as stack:
-        connections = [
-            await stack.enter_async_context(database.reserve(f"client {number}")) for number in range(clients)
-        ]
-        async with trio.open_nursery() as nursery:
-            for number, reserved in enumerate(connections):
-                nursery.start_soon(client, number, reserved)

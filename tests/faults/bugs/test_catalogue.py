@@ -32,8 +32,8 @@ def test_the_checker_finds_the_bug(fresh_database_url: str, bug: Bug) -> None:
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.scene.__name__)
-def test_the_same_scene_without_the_bug_is_in_order(fresh_database_url: str, bug: Bug) -> None:
-    found = play(fresh_database_url, bug, with_bug=False)
+def test_the_same_scene_without_the_bug_is_in_order(database_url: str, bug: Bug) -> None:
+    found = play(database_url, bug, with_bug=False)
     assert found == [], "\n".join(violation.describe() for violation in found)
 
 

@@ -30,7 +30,7 @@ async def test_it_can_be_asked_for_one_actor_one_kind_of_act_and_from_a_time_on(
     assert row["n"] == 1
 
 
-@pytest.mark.parametrize("page_size", [0, 1001, None])
-async def test_a_page_has_a_size(database: Database, page_size: int | None) -> None:
-    with pytest.raises(BadInput, match="page_size"):
-        await database.call("list_audit", page_size=page_size)
+async def test_a_page_has_a_size(database: Database, subtests: pytest.Subtests) -> None:
+    for page_size in [0, 1001, None]:
+        with subtests.test(page_size=page_size), pytest.raises(BadInput, match="page_size"):
+            await database.call("list_audit", page_size=page_size)

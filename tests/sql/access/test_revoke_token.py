@@ -42,7 +42,7 @@ async def test_gateways_are_told(database: Database) -> None:
         assert await anext(listening.payloads) == "tokens"
 
 
-@pytest.mark.parametrize("token_id", [0, 99, None])
-async def test_an_unknown_one_is_an_error(database: Database, token_id: int | None) -> None:
-    with pytest.raises(NotFound, match="there is no token"):
-        await database.call("revoke_token", token_id)
+async def test_an_unknown_one_is_an_error(database: Database, subtests: pytest.Subtests) -> None:
+    for token_id in [0, 99, None]:
+        with subtests.test(token_id=token_id), pytest.raises(NotFound, match="there is no token"):
+            await database.call("revoke_token", token_id)

@@ -6,6 +6,7 @@ import pytest
 
 from leasehold.database import Database
 from leasehold.errors import BadInput
+from tests.support.sql_jobs import empty
 
 
 async def test_what_somebody_is_about_to_do_is_written_down_without_an_end(database: Database) -> None:
@@ -28,11 +29,13 @@ async def test_what_somebody_is_about_to_do_is_written_down_without_an_end(datab
     assert row["status"] is None
 
 
-@pytest.mark.parametrize("actor", [None, ""])
-async def test_without_a_name_it_is_the_database_user(database: Database, actor: str | None) -> None:
-    await database.call("write_audit", actor, None, "act")
-    [row] = await database.fetch("select actor = session_user as is_mine from leasehold.audit_log")
-    assert row["is_mine"]
+async def test_without_a_name_it_is_the_database_user(database: Database, subtests: pytest.Subtests) -> None:
+    for actor in [None, ""]:
+        await empty(database)
+        with subtests.test(actor=actor):
+            await database.call("write_audit", actor, None, "act")
+            [row] = await database.fetch("select actor = session_user as is_mine from leasehold.audit_log")
+            assert row["is_mine"]
 
 
 async def test_a_detail_that_is_too_large_is_told_by_its_size(database: Database) -> None:
@@ -41,7 +44,7 @@ async def test_a_detail_that_is_too_large_is_told_by_its_size(database: Database
     assert list(json.loads(row["detail"])) == ["too_large"]
 
 
-@pytest.mark.parametrize("action", [None, ""])
-async def test_an_act_has_a_name(database: Database, action: str | None) -> None:
-    with pytest.raises(BadInput, match="must be named"):
-        await database.call("write_audit", "ops", None, action)
+async def test_an_act_has_a_name(database: Database, subtests: pytest.Subtests) -> None:
+    for action in [None, ""]:
+        with subtests.test(action=action), pytest.raises(BadInput, match="must be named"):
+            await database.call("write_audit", "ops", None, action)

@@ -8,7 +8,7 @@ import trio
 from leasehold.database import Database
 from leasehold.errors import UnknownJob, WrongState
 from tests.support.sql_chains import blocked, chain, chain_state, continued, ended
-from tests.support.sql_jobs import enqueue, state
+from tests.support.sql_jobs import empty, enqueue, state
 from tests.support.sql_waits import open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker, insist
 
@@ -28,10 +28,13 @@ async def test_what_waits_for_it_goes_on_waiting(database: Database) -> None:
     assert await state(database, whole) == "blocked"
 
 
-@pytest.mark.parametrize("over", ["completed", "failed", "cancelled"])
-async def test_a_chain_that_is_over_cannot_be_cancelled(database: Database, worker: SqlWorker, over: str) -> None:
-    with pytest.raises(WrongState, match=f"is {over} and cannot be cancelled"):
-        await database.call("cancel_chain", await ended(database, worker, over))
+async def test_a_chain_that_is_over_cannot_be_cancelled(
+    database: Database, worker: SqlWorker, subtests: pytest.Subtests
+) -> None:
+    for over in ["completed", "failed", "cancelled"]:
+        await empty(database)
+        with subtests.test(over=over), pytest.raises(WrongState, match=f"is {over} and cannot be cancelled"):
+            await database.call("cancel_chain", await ended(database, worker, over))
 
 
 async def test_a_chain_that_is_not_there_cannot_be_cancelled(database: Database) -> None:

@@ -88,16 +88,20 @@ async def test_a_retry_that_is_to_come_and_a_continuation_end_nothing(database: 
     assert len(await database.fetch("select from leasehold.chain_waiters")) == 2
 
 
-@pytest.mark.parametrize("end", ["fail", "cancel", "reap"])
-async def test_a_chain_that_does_not_complete_releases_nobody(database: Database, worker: SqlWorker, end: str) -> None:
-    await enqueue_many(database, [{"kind": "a", "max_attempts": 1}])
-    joined = await enqueue_blocked(database, [1])
-    claimed = await worker.claim()
-    if end == "fail":
-        await worker.fail(claimed)
-    elif end == "cancel":
-        await database.call("cancel_job", 1)
-    else:
-        await expire(database, 1)
-        await database.call("reap_jobs")
-    assert (await state(database, joined), await edges(database, joined)) == ("blocked", [(1, False, None)])
+async def test_a_chain_that_does_not_complete_releases_nobody(
+    database: Database, worker: SqlWorker, subtests: pytest.Subtests
+) -> None:
+    for end in ["fail", "cancel", "reap"]:
+        await empty(database)
+        with subtests.test(end=end):
+            await enqueue_many(database, [{"kind": "a", "max_attempts": 1}])
+            joined = await enqueue_blocked(database, [1])
+            claimed = await worker.claim()
+            if end == "fail":
+                await worker.fail(claimed)
+            elif end == "cancel":
+                await database.call("cancel_job", 1)
+            else:
+                await expire(database, 1)
+                await database.call("reap_jobs")
+            assert (await state(database, joined), await edges(database, joined)) == ("blocked", [(1, False, None)])

@@ -70,22 +70,26 @@ async def test_an_event_says_who_it_was_and_what_the_job_was_doing(database: Dat
     assert json.loads(row["detail"])["was"] == "running"
 
 
-@pytest.mark.parametrize("was", ["claimed", "running"])
 async def test_its_worker_is_told_and_whatever_it_still_writes_is_refused(
-    database: Database, worker: SqlWorker, was: str
+    database: Database, worker: SqlWorker, subtests: pytest.Subtests
 ) -> None:
-    job_id = await enqueue(database)
-    claimed = await worker.claim()
-    if was == "running":
-        await worker.start(claimed)
-    async with database.listen("leasehold") as listening:
-        await complete(database, job_id, "outside")
-        with trio.fail_after(PATIENCE):
-            assert await listening.payloads.receive() == f"lost:{job_id}:1:already_completed"
-    assert await worker.renew(claimed) == {job_id: "already_completed"}
-    assert await worker.complete(claimed, ["inside"]) == {job_id: "already_completed"}
-    assert await worker.continue_with(claimed, [{"next": {"kind": "more"}}]) == {job_id: ("already_completed", None)}
-    assert (await chain(database, job_id))["output"] == json.dumps("outside")
+    for was in ["claimed", "running"]:
+        await empty(database)
+        with subtests.test(was=was):
+            job_id = await enqueue(database)
+            claimed = await worker.claim()
+            if was == "running":
+                await worker.start(claimed)
+            async with database.listen("leasehold") as listening:
+                await complete(database, job_id, "outside")
+                with trio.fail_after(PATIENCE):
+                    assert await listening.payloads.receive() == f"lost:{job_id}:1:already_completed"
+            assert await worker.renew(claimed) == {job_id: "already_completed"}
+            assert await worker.complete(claimed, ["inside"]) == {job_id: "already_completed"}
+            assert await worker.continue_with(claimed, [{"next": {"kind": "more"}}]) == {
+                job_id: ("already_completed", None)
+            }
+            assert (await chain(database, job_id))["output"] == json.dumps("outside")
 
 
 async def test_it_completes_the_job_that_the_chain_has_come_to(database: Database, worker: SqlWorker) -> None:
@@ -126,13 +130,17 @@ async def test_what_waits_for_the_chain_is_freed_and_its_key_goes_on(database: D
     assert json.loads(edge["output"]) == {"n": 1}
 
 
-@pytest.mark.parametrize("over", ["completed", "failed", "cancelled"])
-async def test_a_chain_that_is_over_cannot_be_completed(database: Database, worker: SqlWorker, over: str) -> None:
-    chain_id = await ended(database, worker, over)
-    before = await snapshot(database)
-    with pytest.raises(WrongState, match=f"chain {chain_id} is {over} and cannot be completed"):
-        await complete(database, chain_id)
-    assert await snapshot(database) == before
+async def test_a_chain_that_is_over_cannot_be_completed(
+    database: Database, worker: SqlWorker, subtests: pytest.Subtests
+) -> None:
+    for over in ["completed", "failed", "cancelled"]:
+        await empty(database)
+        with subtests.test(over=over):
+            chain_id = await ended(database, worker, over)
+            before = await snapshot(database)
+            with pytest.raises(WrongState, match=f"chain {chain_id} is {over} and cannot be completed"):
+                await complete(database, chain_id)
+            assert await snapshot(database) == before
 
 
 async def test_a_chain_that_is_not_there_cannot_be_completed(database: Database, worker: SqlWorker) -> None:

@@ -10,7 +10,7 @@ import trio
 from leasehold.database import Database
 from leasehold.errors import UnknownJob, WrongState
 from tests.support.sql_chains import blocked, continued, ended
-from tests.support.sql_jobs import enqueue, events, snapshot, state, states
+from tests.support.sql_jobs import empty, enqueue, events, snapshot, state, states
 from tests.support.sql_payloads import add as add_payload
 from tests.support.sql_waits import open_transaction, until_tried, until_waiting
 from tests.support.sql_worker import SqlWorker, insist
@@ -56,11 +56,15 @@ async def test_the_whole_chain_goes_with_all_that_is_known_of_it_and_leaves_one_
     assert await state(database, other) == "pending"
 
 
-@pytest.mark.parametrize("over", ["completed", "failed", "cancelled"])
-async def test_a_chain_that_is_over_is_deleted_as_well(database: Database, worker: SqlWorker, over: str) -> None:
-    chain_id = await ended(database, worker, over)
-    assert await delete(database, chain_id) == [chain_id]
-    assert await database.call("get_chain", chain_id) == []
+async def test_a_chain_that_is_over_is_deleted_as_well(
+    database: Database, worker: SqlWorker, subtests: pytest.Subtests
+) -> None:
+    for over in ["completed", "failed", "cancelled"]:
+        await empty(database)
+        with subtests.test(over=over):
+            chain_id = await ended(database, worker, over)
+            assert await delete(database, chain_id) == [chain_id]
+            assert await database.call("get_chain", chain_id) == []
 
 
 async def test_a_worker_that_runs_it_is_told_that_it_is_not_there_any_more(

@@ -6,7 +6,7 @@ import pytest
 
 from leasehold.database import Database
 from tests.support.sql_chains import blocked, chain, continued, ended
-from tests.support.sql_jobs import enqueue
+from tests.support.sql_jobs import empty, enqueue
 from tests.support.sql_worker import SqlWorker
 
 
@@ -27,15 +27,17 @@ async def test_it_has_the_kind_of_the_first_job_and_the_state_of_the_last(
     assert await database.call("get_chain", second) == []
 
 
-@pytest.mark.parametrize("state", ["completed", "failed", "cancelled"])
 async def test_a_chain_that_is_over_has_the_state_of_its_last_job(
-    database: Database, worker: SqlWorker, state: str
+    database: Database, worker: SqlWorker, subtests: pytest.Subtests
 ) -> None:
-    row = await chain(database, await ended(database, worker, state, output={"n": 1}))
-    assert (row["state"], row["job_state"]) == (state, state)
-    assert row["finished_at"] is not None
-    assert row["output"] == (json.dumps({"n": 1}) if state == "completed" else None)
-    assert (row["error"] is None) == (state == "completed")
+    for state in ["completed", "failed", "cancelled"]:
+        await empty(database)
+        with subtests.test(state=state):
+            row = await chain(database, await ended(database, worker, state, output={"n": 1}))
+            assert (row["state"], row["job_state"]) == (state, state)
+            assert row["finished_at"] is not None
+            assert row["output"] == (json.dumps({"n": 1}) if state == "completed" else None)
+            assert (row["error"] is None) == (state == "completed")
 
 
 async def test_a_retry_of_the_last_job_opens_it_again(database: Database, worker: SqlWorker) -> None:

@@ -38,7 +38,7 @@ async def test_what_is_no_chain_has_no_jobs(database: Database, worker: SqlWorke
     assert await database.call("list_chain_jobs", 99) == []
 
 
-@pytest.mark.parametrize("page_size", [0, 1001, None])
-async def test_a_page_has_from_one_to_a_thousand_jobs(database: Database, page_size: int | None) -> None:
-    with pytest.raises(BadInput, match="page_size"):
-        await database.call("list_chain_jobs", 1, page_size=page_size)
+async def test_a_page_has_from_one_to_a_thousand_jobs(database: Database, subtests: pytest.Subtests) -> None:
+    for page_size in [0, 1001, None]:
+        with subtests.test(page_size=page_size), pytest.raises(BadInput, match="page_size"):
+            await database.call("list_chain_jobs", 1, page_size=page_size)

@@ -7,7 +7,7 @@ import trio
 
 from leasehold.database import Database
 from tests.support.sql_chains import continued, ended
-from tests.support.sql_jobs import enqueue
+from tests.support.sql_jobs import empty, enqueue
 from tests.support.sql_worker import SqlWorker
 from tests.support.waiting import PATIENCE
 
@@ -43,10 +43,12 @@ async def test_what_is_no_chain_is_told_without_a_state(database: Database, work
     assert await watched(database) == []
 
 
-@pytest.mark.parametrize("seconds", [None, 0.0, -1.0])
-async def test_without_seconds_it_only_looks(database: Database, seconds: float | None) -> None:
-    assert await over(database, [await enqueue(database)], seconds) == {}
-    assert await watched(database) == []
+async def test_without_seconds_it_only_looks(database: Database, subtests: pytest.Subtests) -> None:
+    for seconds in [None, 0.0, -1.0]:
+        await empty(database)
+        with subtests.test(seconds=seconds):
+            assert await over(database, [await enqueue(database)], seconds) == {}
+            assert await watched(database) == []
 
 
 async def test_watching_again_writes_only_when_half_of_the_time_is_over(database: Database) -> None:

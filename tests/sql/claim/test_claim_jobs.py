@@ -81,10 +81,9 @@ async def test_the_order_holds_across_queues_and_kinds(database: Database, worke
     assert claimed == [made[n] for n in expected]
 
 
-@pytest.mark.parametrize("batch", [1, 7, 100])
-async def test_a_batch_is_exactly_as_large_as_asked_for(database: Database, worker: SqlWorker, batch: int) -> None:
+async def test_a_batch_is_exactly_as_large_as_asked_for(database: Database, worker: SqlWorker) -> None:
     await enqueue_many(database, [{"kind": f"k{n % 3}", "queue": f"q{n % 2}", "key": f"{n}"} for n in range(120)])
-    assert len(await worker.claim(batch)) == batch
+    assert [len(await worker.claim(batch)) for batch in (1, 7, 100)] == [1, 7, 100]
 
 
 async def test_with_less_than_a_batch_all_are_claimed(database: Database, worker: SqlWorker) -> None:
@@ -238,15 +237,14 @@ async def test_an_open_transaction_that_settles_a_key_does_not_hold_up_claims_wi
             assert ids(await worker.over(later).claim()) == [free]
 
 
-@pytest.mark.parametrize("batch", [1, 10, 60])
-async def test_two_claimers_never_share_a_job_and_none_is_forgotten(database: Database, batch: int) -> None:
-    for _ in range(3):
+async def test_claimers_never_share_a_job_and_none_is_forgotten(database: Database) -> None:
+    for batch in (1, 10, 60):
         await empty(database)
         await pile_up(database, 150)
         await pile_up(database, 50, "other", key="key %s")
         claimed: list[int] = []
 
-        async def claim_all(claimed: list[int], name: str) -> None:
+        async def claim_all(batch: int, claimed: list[int], name: str) -> None:
             async with database.reserve(name) as lane:
                 worker = SqlWorker(lane, name)
                 while got := await worker.claim(batch):
@@ -254,7 +252,7 @@ async def test_two_claimers_never_share_a_job_and_none_is_forgotten(database: Da
 
         async with trio.open_nursery() as nursery:
             for n in range(4):
-                nursery.start_soon(claim_all, claimed, f"w{n}")
+                nursery.start_soon(claim_all, batch, claimed, f"w{n}")
         # A claimer may stop while others still hold locks; what is left belongs to the next poll.
         while got := await SqlWorker(database).claim(50):
             claimed += ids(got)
@@ -280,24 +278,21 @@ async def test_a_worker_is_idle_after_an_empty_claim_and_busy_after_another(
     assert not await is_idle()
 
 
-@pytest.mark.parametrize("batch", [0, -1, 10_001, None])
-async def test_a_batch_out_of_range_is_refused(database: Database, worker: SqlWorker, batch: int | None) -> None:
+async def test_a_batch_out_of_range_and_a_lease_that_does_not_last_are_refused(
+    database: Database, worker: SqlWorker
+) -> None:
     await enqueue(database)
-    with pytest.raises(BadInput, match="batch must be from 1 to 10000, not"):
-        await database.call("claim_jobs", worker.incarnation, "w", batch=batch)
+    for batch in (0, -1, 10_001, None):
+        with pytest.raises(BadInput, match="batch must be from 1 to 10000, not"):
+            await database.call("claim_jobs", worker.incarnation, "w", batch=batch)
+    for seconds in (0.0, -1.0):
+        with pytest.raises(BadInput, match="lease must be more than 0 seconds, not"):
+            await worker.claim(lease=seconds)
     assert await states(database) == {1: "pending"}
 
 
-@pytest.mark.parametrize("seconds", [0.0, -1.0])
-async def test_a_lease_must_last(database: Database, worker: SqlWorker, seconds: float) -> None:
-    await enqueue(database)
-    with pytest.raises(BadInput, match="lease must be more than 0 seconds, not"):
-        await worker.claim(lease=seconds)
-    assert await states(database) == {1: "pending"}
-
-
-@pytest.mark.parametrize("first_id", [2**31 - 2, 2**53 - 2])
-async def test_jobs_with_large_ids_live_as_others_do(database: Database, worker: SqlWorker, first_id: int) -> None:
+async def test_jobs_with_large_ids_live_as_others_do(database: Database, worker: SqlWorker) -> None:
+    first_id = 2**53 - 2
     await database.fetch("select setval('leasehold.jobs_id_seq', $1)", first_id)
     await enqueue_many(database, [{"kind": "a"}] * 6)
     jobs = await worker.claim()

@@ -4,7 +4,7 @@ import pytest
 import trio
 
 from leasehold.database import Database
-from tests.support.sql_jobs import enqueue, enqueue_many, states
+from tests.support.sql_jobs import empty, enqueue, enqueue_many, states
 from tests.support.sql_waits import freeze, open_transaction
 from tests.support.sql_worker import SqlWorker, ids
 from tests.support.waiting import PATIENCE
@@ -52,19 +52,21 @@ async def test_behind_a_holder_or_a_pending_job_all_of_a_key_wait(database: Data
     assert await states(database) == {1: "waiting", 2: "waiting", 3: "pending", 4: "claimed", 5: "pending"}
 
 
-@pytest.mark.parametrize("notify", [True, False])
-async def test_idle_workers_are_woken_unless_nobody_wants_it(database: Database, notify: bool) -> None:
-    worker = SqlWorker(database)
-    await worker.register()
-    await enqueue_many(database, [{**SOON, "queue": "x"}, {**SOON, "queue": "y", "key": "k"}])
-    await database.execute("update leasehold.workers set idle = true")
-    async with database.listen("leasehold") as listening, database.reserve("later") as later:
-        await database.execute("update leasehold.jobs set run_at = now() - interval '1 s'")
-        await later.call("make_jobs_due", 10, notify)
-        await listening.notify("leasehold", "end", PATIENCE)
-        with trio.fail_after(PATIENCE):
-            heard = {await listening.payloads.receive() for _ in range(3 if notify else 1)}
-    assert heard == ({"wake:x", "wake:y", "end"} if notify else {"end"})
+async def test_idle_workers_are_woken_unless_nobody_wants_it(database: Database, subtests: pytest.Subtests) -> None:
+    for notify in [True, False]:
+        await empty(database)
+        with subtests.test(notify=notify):
+            worker = SqlWorker(database)
+            await worker.register()
+            await enqueue_many(database, [{**SOON, "queue": "x"}, {**SOON, "queue": "y", "key": "k"}])
+            await database.execute("update leasehold.workers set idle = true")
+            async with database.listen("leasehold") as listening, database.reserve("later") as later:
+                await database.execute("update leasehold.jobs set run_at = now() - interval '1 s'")
+                await later.call("make_jobs_due", 10, notify)
+                await listening.notify("leasehold", "end", PATIENCE)
+                with trio.fail_after(PATIENCE):
+                    heard = {await listening.payloads.receive() for _ in range(3 if notify else 1)}
+            assert heard == ({"wake:x", "wake:y", "end"} if notify else {"end"})
 
 
 async def test_a_job_that_somebody_has_locked_is_left_and_nobody_waits_for_it(database: Database) -> None:

@@ -82,7 +82,7 @@ async def test_one_may_be_avoided(database: Database) -> None:
     assert (await take(database, avoid=[first]))["identity_id"] == second
 
 
-@pytest.mark.parametrize("seconds", [0.0, -1.0, 3601.0, None])
-async def test_a_lease_without_a_job_is_short(database: Database, seconds: float | None) -> None:
-    with pytest.raises(BadInput, match="seconds must be more than 0"):
-        await take(database, seconds=seconds)
+async def test_a_lease_without_a_job_is_short(database: Database, subtests: pytest.Subtests) -> None:
+    for seconds in [0.0, -1.0, 3601.0, None]:
+        with subtests.test(seconds=seconds), pytest.raises(BadInput, match="seconds must be more than 0"):
+            await take(database, seconds=seconds)

@@ -4,7 +4,7 @@ import pytest
 
 from leasehold.database import Database
 from tests.support.sql_edges import complete_all, enqueue_blocked, make_circle
-from tests.support.sql_jobs import enqueue, enqueue_many
+from tests.support.sql_jobs import empty, enqueue, enqueue_many
 from tests.support.sql_reasons import because, facts, reasons
 from tests.support.sql_worker import SqlWorker
 
@@ -46,19 +46,21 @@ async def test_chains_that_wait_for_each_other(database: Database, worker: SqlWo
     assert await complete_all(worker, "c1") == [1]
 
 
-@pytest.mark.parametrize("end", ["failed", "was cancelled"])
 async def test_a_chain_that_failed_with_the_error_and_what_to_do(
-    database: Database, worker: SqlWorker, end: str
+    database: Database, worker: SqlWorker, subtests: pytest.Subtests
 ) -> None:
-    await enqueue(database, "part")
-    await enqueue_blocked(database, [1])
-    if end == "failed":
-        await worker.fail(await worker.claim(kinds=["part"]), discard=[True])
-    else:
-        await database.call("cancel_job", 1, "boom")
-    text = (await because(database, 2, "blocked"))["explanation"]
-    assert text.startswith(f"it waits for chain 1 (slot 1), which {end} at ")
-    assert text.endswith(": boom); retry that job, or complete the chain from outside")
+    for end in ["failed", "was cancelled"]:
+        await empty(database)
+        with subtests.test(end=end):
+            await enqueue(database, "part")
+            await enqueue_blocked(database, [1])
+            if end == "failed":
+                await worker.fail(await worker.claim(kinds=["part"]), discard=[True])
+            else:
+                await database.call("cancel_job", 1, "boom")
+            text = (await because(database, 2, "blocked"))["explanation"]
+            assert text.startswith(f"it waits for chain 1 (slot 1), which {end} at ")
+            assert text.endswith(": boom); retry that job, or complete the chain from outside")
 
 
 async def test_a_chain_that_is_gone(database: Database) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from leasehold.database import Database
 from tests.support.sql_guards import expire
-from tests.support.sql_jobs import enqueue
+from tests.support.sql_jobs import empty, enqueue
 from tests.support.sql_reasons import because, facts, reasons
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker
@@ -49,25 +49,22 @@ async def test_a_paused_queue_with_the_reason_of_whoever_paused_it(database: Dat
     assert "paused" not in await reasons(database, 1)
 
 
-@pytest.mark.parametrize(
-    ("workers", "explanation"),
-    [
+async def test_nobody_serves_it(database: Database, subtests: pytest.Subtests) -> None:
+    for workers, explanation in [
         ([], "no worker is alive"),
         ([(("other",), ())], "no live worker serves queue q (1 alive)"),
         (
             [(("q",), ("other",)), (("other",), ("k",)), ((), ("other",))],
             "no live worker that serves queue q has a handler for kind k (3 alive: 2 with the queue, 1 with the kind)",
         ),
-    ],
-)
-async def test_nobody_serves_it(
-    database: Database, workers: list[tuple[tuple[str, ...], tuple[str, ...]]], explanation: str
-) -> None:
-    for number, (queues, kinds) in enumerate(workers):
-        await SqlWorker(database, f"w{number}").register(queues=queues, kinds=kinds)
-    await enqueue(database, "k", queue="q")
-    assert (await because(database, 1, "unserved"))["explanation"] == explanation
-    assert await reasons(database, 1) == ["unserved"]
+    ]:
+        await empty(database)
+        with subtests.test(workers=workers, explanation=explanation):
+            for number, (queues, kinds) in enumerate(workers):
+                await SqlWorker(database, f"w{number}").register(queues=queues, kinds=kinds)
+            await enqueue(database, "k", queue="q")
+            assert (await because(database, 1, "unserved"))["explanation"] == explanation
+            assert await reasons(database, 1) == ["unserved"]
 
 
 async def test_what_stops_it_for_ever_comes_before_what_passes(database: Database) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from leasehold.database import Database
 from leasehold.errors import BadInput, UniqueConflict
-from tests.support.sql_jobs import enqueue, enqueue_many, job
+from tests.support.sql_jobs import empty, enqueue, enqueue_many, job
 from tests.support.sql_kinds import ORDER, declare
 
 CHARGE = {
@@ -198,24 +198,28 @@ async def test_check_args_false_takes_any_args_of_one_job_and_fills_in_the_rest(
             assert await columns(database, made) == ("orders", 3, 5, key, None)
 
 
-@pytest.mark.parametrize("way", [by_enqueue_job, by_enqueue_jobs])
-async def test_check_args_false_takes_no_object_for_a_key(database: Database, way: Any) -> None:
-    await declare(database, CHARGE)
-    with pytest.raises(BadInput, match=r"args\.order_id is object, and cannot be the key of a job"):
-        await way(database, {"kind": "charge", "args": {"order_id": {}}, "check_args": False})
+async def test_check_args_false_takes_no_object_for_a_key(database: Database, subtests: pytest.Subtests) -> None:
+    for way in [by_enqueue_job, by_enqueue_jobs]:
+        await empty(database)
+        with subtests.test(way=way):
+            await declare(database, CHARGE)
+            with pytest.raises(BadInput, match=r"args\.order_id is object, and cannot be the key of a job"):
+                await way(database, {"kind": "charge", "args": {"order_id": {}}, "check_args": False})
 
 
-@pytest.mark.parametrize(
-    "flat", [{"kind": "ship", "args_schema": ORDER}, {"kind": "ship", "queue": "q", "args_schema": ORDER}]
-)
-async def test_of_a_list_only_those_jobs_are_not_checked_that_say_so(database: Database, flat: dict[str, Any]) -> None:
-    await declare(database, flat)
-    lax: dict[str, Any] = {"kind": "ship", "args": {}, "check_args": False}
-    fits = {"kind": "ship", "args": {"order_id": 1}, "check_args": True}
-    made = await enqueue_many(database, [lax, fits, {"kind": "stranger", "check_args": False}])
-    wanted = flat.get("queue", "default")
-    assert [(await job(database, each))["queue"] for each in made] == [wanted, wanted, "default"]
-    with pytest.raises(BadInput, match=r"job 2: .*order_id is missing"):
-        await enqueue_many(database, [lax, lax | {"check_args": None}])
-    with pytest.raises(BadInput, match="check_args must be true or false, not string"):
-        await enqueue_many(database, [{"kind": "ship", "args": {"order_id": 1}, "check_args": "no"}])
+async def test_of_a_list_only_those_jobs_are_not_checked_that_say_so(
+    database: Database, subtests: pytest.Subtests
+) -> None:
+    for flat in [{"kind": "ship", "args_schema": ORDER}, {"kind": "ship", "queue": "q", "args_schema": ORDER}]:
+        await empty(database)
+        with subtests.test(flat=flat):
+            await declare(database, flat)
+            lax: dict[str, Any] = {"kind": "ship", "args": {}, "check_args": False}
+            fits = {"kind": "ship", "args": {"order_id": 1}, "check_args": True}
+            made = await enqueue_many(database, [lax, fits, {"kind": "stranger", "check_args": False}])
+            wanted = flat.get("queue", "default")
+            assert [(await job(database, each))["queue"] for each in made] == [wanted, wanted, "default"]
+            with pytest.raises(BadInput, match=r"job 2: .*order_id is missing"):
+                await enqueue_many(database, [lax, lax | {"check_args": None}])
+            with pytest.raises(BadInput, match="check_args must be true or false, not string"):
+                await enqueue_many(database, [{"kind": "ship", "args": {"order_id": 1}, "check_args": "no"}])

@@ -5,9 +5,9 @@ from uuid import UUID
 import pytest
 import trio
 
-from leasehold.database import Caller, Database
+from leasehold.database import Caller, Database, Row
 from leasehold.errors import LeaseLost
-from tests.support.sql_guards import LOSSES, Loss, expire, lost_job
+from tests.support.sql_guards import LOSSES, expire, lost_job
 from tests.support.sql_jobs import enqueue, snapshot, states
 from tests.support.sql_waits import freeze, open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker, insist
@@ -18,36 +18,32 @@ async def check(caller: Caller, incarnation: UUID, attempt: int = 1) -> None:
     await caller.call("assert_lease", 1, attempt, incarnation)
 
 
-@pytest.mark.parametrize("is_running", [False, True])
-async def test_the_present_holder_passes(database: Database, worker: SqlWorker, is_running: bool) -> None:
+async def test_the_present_holder_passes_and_nothing_changes(database: Database, worker: SqlWorker) -> None:
     await enqueue(database)
     claimed = await worker.claim()
-    if is_running:
+    for _ in ("claimed", "running"):
+        before = await snapshot(database)
+        await check(database, worker.incarnation)
+        assert await snapshot(database) == before
         await worker.start(claimed)
-    await check(database, worker.incarnation)
 
 
-async def test_it_changes_nothing(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.claim()
-    before = await snapshot(database)
-    await check(database, worker.incarnation)
-    assert await snapshot(database) == before
+async def test_a_former_holders_transaction_fails_as_a_whole(
+    database: Database, worker: SqlWorker, subtests: pytest.Subtests
+) -> None:
+    await database.execute("create table public.effect (n int)")
 
-
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
-async def test_a_former_holders_transaction_fails_as_a_whole(database: Database, worker: SqlWorker, loss: Loss) -> None:
-    await database.execute("create table if not exists public.effect (n int); truncate public.effect")
-    lost = await lost_job(database, worker, loss)
-
-    async def write() -> None:
+    async def write(lost: Row) -> None:
         async with database.transaction() as transaction:
             await transaction.execute("insert into public.effect values (1)")
             await check(transaction, worker.incarnation, lost["attempt"])
 
-    with pytest.raises(LeaseLost, match="attempt 1 does not hold job 1 any more"):
-        await write()
-    assert await database.fetch("select from public.effect") == []
+    for loss in LOSSES:
+        lost = await lost_job(database, worker, loss)
+        with subtests.test(loss.name):
+            with pytest.raises(LeaseLost, match="attempt 1 does not hold job 1 any more"):
+                await write(lost)
+            assert await database.fetch("select from public.effect") == []
 
 
 async def test_a_wrong_attempt_or_incarnation_fails(database: Database, worker: SqlWorker) -> None:
@@ -107,7 +103,7 @@ async def test_two_transactions_of_the_holder_may_check_at_once(database: Databa
 
 
 async def test_effects_and_completion_commit_together(database: Database, worker: SqlWorker) -> None:
-    await database.execute("create table if not exists public.effect (n int); truncate public.effect")
+    await database.execute("create table public.effect (n int)")
     await enqueue(database)
     claimed = await worker.claim()
     async with database.transaction() as transaction:

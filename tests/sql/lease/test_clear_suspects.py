@@ -7,7 +7,7 @@ import pytest
 from leasehold.database import Database
 from tests.sql.lease.test_blame_jobs import die, record
 from tests.sql.lease.test_excuse_jobs import crashes
-from tests.support.sql_jobs import enqueue_many
+from tests.support.sql_jobs import empty, enqueue_many
 from tests.support.sql_waits import open_transaction
 from tests.support.sql_worker import SqlWorker
 
@@ -49,21 +49,23 @@ async def test_what_another_death_has_left_stays(database: Database, worker: Sql
     assert await crashes(database) == [1]
 
 
-@pytest.mark.parametrize("table", ["jobs", "workers"])
 async def test_what_another_session_holds_is_cleared_when_it_is_sent_again(
-    database: Database, worker: SqlWorker, table: str
+    database: Database, worker: SqlWorker, subtests: pytest.Subtests
 ) -> None:
-    await worker.register()
-    await enqueue_many(database, [{"kind": "a"}])
-    claimed = await worker.claim()
-    await die(database, 1)
-    async with open_transaction(database, "claim") as claim:
-        await claim.execute(f"select from leasehold.{table} for update")
-        assert await worker.release(claimed) == {1: "busy"}
-        await claim.execute("commit")
-    assert await crashes(database) == [1]
-    assert await worker.release(claimed) == {1: "taken_by_another_worker"}
-    assert (await record(database, 1), await crashes(database)) == (("pending", 0, 0), [None])
+    for table in ["jobs", "workers"]:
+        await empty(database)
+        with subtests.test(table=table):
+            await worker.register()
+            await enqueue_many(database, [{"kind": "a"}])
+            claimed = await worker.claim()
+            await die(database, 1)
+            async with open_transaction(database, "claim") as claim:
+                await claim.execute(f"select from leasehold.{table} for update")
+                assert await worker.release(claimed) == {1: "busy"}
+                await claim.execute("commit")
+            assert await crashes(database) == [1]
+            assert await worker.release(claimed) == {1: "taken_by_another_worker"}
+            assert (await record(database, 1), await crashes(database)) == (("pending", 0, 0), [None])
 
 
 async def test_nobody_can_hand_back_the_losses_of_another(database: Database, worker: SqlWorker) -> None:

@@ -4,24 +4,30 @@ import pytest
 
 from leasehold.database import Database
 from tests.support.sql_holders import HOLDS, pid_of, row_held
-from tests.support.sql_jobs import enqueue, enqueue_many
+from tests.support.sql_jobs import empty, enqueue, enqueue_many
 from tests.support.sql_worker import SqlWorker
 
 
-@pytest.mark.parametrize("hold", HOLDS)
 async def test_the_session_that_holds_a_row_is_named_however_it_holds_it(
-    database: Database, worker: SqlWorker, hold: str
+    database: Database, worker: SqlWorker, subtests: pytest.Subtests
 ) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 3)
-    claimed = await worker.claim()
-    assert await database.call("list_row_holders", [1, 2, 3, 4]) == []
-    async with row_held(database, worker, claimed[1], HOLDS[hold]) as holder:
-        (row,) = await database.call("list_row_holders", [1, 2, 3, 4])
-        assert (row["job_id"], row["pid"], row["application_name"]) == (2, await pid_of(holder), "leasehold holder")
-        (found,) = await database.call("list_row_holders", [2])
-        assert (found["state"], found["since"] <= found["state_since"]) == ("idle in transaction", True)
-        await holder.execute("rollback")
-        assert await database.call("list_row_holders", [1, 2, 3]) == []
+    for hold in HOLDS:
+        await empty(database)
+        with subtests.test(hold=hold):
+            await enqueue_many(database, [{"kind": "a"}] * 3)
+            claimed = await worker.claim()
+            assert await database.call("list_row_holders", [1, 2, 3, 4]) == []
+            async with row_held(database, worker, claimed[1], HOLDS[hold]) as holder:
+                (row,) = await database.call("list_row_holders", [1, 2, 3, 4])
+                assert (row["job_id"], row["pid"], row["application_name"]) == (
+                    2,
+                    await pid_of(holder),
+                    "leasehold holder",
+                )
+                (found,) = await database.call("list_row_holders", [2])
+                assert (found["state"], found["since"] <= found["state_since"]) == ("idle in transaction", True)
+                await holder.execute("rollback")
+                assert await database.call("list_row_holders", [1, 2, 3]) == []
 
 
 async def test_each_of_several_sessions_is_named(database: Database, worker: SqlWorker) -> None:

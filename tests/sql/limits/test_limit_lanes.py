@@ -199,18 +199,20 @@ async def test_a_job_of_a_limited_queue_stranded_behind_nobody_is_found(database
 # Races.
 
 
-@pytest.mark.parametrize("group", ["", "*"])
-async def test_two_claims_at_once_do_not_both_use_the_same_room(database: Database, group: str) -> None:
-    await limit(database, 3, group=group)
-    await enqueue_groups(database, "x" * 10)
-    async with open_transaction(database, "first") as first:
-        assert len(await SqlWorker(first, "first").claim(2)) == 2
-        second = SqlWorker(database, "second")
-        with trio.fail_after(PATIENCE):
+async def test_two_claims_at_once_do_not_both_use_the_same_room(database: Database, subtests: pytest.Subtests) -> None:
+    for group in ["", "*"]:
+        await empty(database)
+        with subtests.test(group=group):
+            await limit(database, 3, group=group)
+            await enqueue_groups(database, "x" * 10)
+            async with open_transaction(database, "first") as first:
+                assert len(await SqlWorker(first, "first").claim(2)) == 2
+                second = SqlWorker(database, "second")
+                with trio.fail_after(PATIENCE):
+                    assert await second.claim(10) == []
+                await first.execute("commit")
+            assert len(await second.claim(10)) == 1
             assert await second.claim(10) == []
-        await first.execute("commit")
-    assert len(await second.claim(10)) == 1
-    assert await second.claim(10) == []
 
 
 async def test_room_that_a_claim_took_and_gave_up_is_there_for_the_next(database: Database, worker: SqlWorker) -> None:
@@ -273,17 +275,19 @@ async def test_a_limit_below_what_is_held_takes_nothing_back(database: Database,
     assert len(await worker.claim()) == 1
 
 
-@pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
 async def test_a_transaction_that_cannot_see_what_others_hold_may_not_claim_under_a_limit(
-    database: Database, isolation: str
+    database: Database, subtests: pytest.Subtests
 ) -> None:
-    await limit(database, 1)
-    await enqueue(database)
-    async with database.reserve("strict") as strict:
-        await strict.execute(f"begin isolation level {isolation}")
-        with pytest.raises(WrongState, match="in read committed transactions only"):
-            await SqlWorker(strict).claim()
-        await strict.execute("rollback")
+    for isolation in ["repeatable read", "serializable"]:
+        await empty(database)
+        with subtests.test(isolation=isolation):
+            await limit(database, 1)
+            await enqueue(database)
+            async with database.reserve("strict") as strict:
+                await strict.execute(f"begin isolation level {isolation}")
+                with pytest.raises(WrongState, match="in read committed transactions only"):
+                    await SqlWorker(strict).claim()
+                await strict.execute("rollback")
 
 
 async def test_claims_without_limits_do_not_hold_up_each_other(database: Database, worker: SqlWorker) -> None:

@@ -5,7 +5,7 @@ import trio
 
 from leasehold.database import Database
 from leasehold.errors import BadInput, WrongState
-from tests.support.sql_jobs import enqueue_many
+from tests.support.sql_jobs import empty, enqueue_many
 from tests.support.sql_limits import limit, usage
 from tests.support.sql_waits import freeze, open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker, ids
@@ -31,10 +31,12 @@ async def test_a_limit_is_kept_and_setting_it_again_changes_nothing(database: Da
     assert (row["max_running"], row["rate"], row["burst"]) == (4, 2.5, 7)
 
 
-@pytest.mark.parametrize(("rate", "burst"), [(0.1, 1), (1.0, 1), (2.5, 3), (100.0, 100)])
-async def test_the_burst_is_by_default_that_of_one_second(database: Database, rate: float, burst: int) -> None:
-    await limit(database, rate=rate)
-    assert (await usage(database))[""]["burst"] == burst
+async def test_the_burst_is_by_default_that_of_one_second(database: Database, subtests: pytest.Subtests) -> None:
+    for rate, burst in [(0.1, 1), (1.0, 1), (2.5, 3), (100.0, 100)]:
+        await empty(database)
+        with subtests.test(rate=rate, burst=burst):
+            await limit(database, rate=rate)
+            assert (await usage(database))[""]["burst"] == burst
 
 
 REFUSED: list[tuple[dict[str, object], str]] = [

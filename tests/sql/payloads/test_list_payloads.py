@@ -32,7 +32,7 @@ async def test_what_has_expired_is_not_listed(database: Database) -> None:
     assert await ids(database) == []
 
 
-@pytest.mark.parametrize("size", [0, 1001, None])
-async def test_a_page_has_1_to_1000(database: Database, size: int | None) -> None:
-    with pytest.raises(BadInput, match="page_size"):
-        await database.call("list_payloads", page_size=size)
+async def test_a_page_has_1_to_1000(database: Database, subtests: pytest.Subtests) -> None:
+    for size in [0, 1001, None]:
+        with subtests.test(size=size), pytest.raises(BadInput, match="page_size"):
+            await database.call("list_payloads", page_size=size)

@@ -59,19 +59,19 @@ async def locks_of(connection: ReservedConnection, call: Call) -> int:
     return row[0]
 
 
-async def test_a_job_of_400_days_is_found_as_one_of_a_week(fresh_database: Database) -> None:
+async def test_a_job_of_a_hundred_days_is_found_as_one_of_a_week(fresh_database: Database) -> None:
     functions = ("get_job", "get_chain")
     await fresh_database.execute(UNDISTURBED)
     async with fresh_database.reserve("measured") as connection:
         most: list[dict[str, int]] = []
-        for days in (0, 400):
+        for days in (0, 100):
             ids = await keep(connection, days)
             most.append(dict.fromkeys(functions, 0))
             for function, job_id in product(functions, (ids[0], ids[len(ids) // 2], ids[-1])):
                 call = partial(connection.call, function, job_id)
                 assert len(await call()) == 1
                 most[-1][function] = max(most[-1][function], (await work_of(connection, call)).pages)
-                assert await locks_of(connection, call) < 250
+                assert await locks_of(connection, call) < 120
     few, many = most
     assert all(many[function] <= 2 * few[function] for function in functions)
 

@@ -40,7 +40,10 @@ async def test_those_that_are_held_longest_come_first(database: Database) -> Non
         assert [row["key"] for row in await connection.call("list_stuck_keys", 300.0, 1)] == ["early"]
 
 
-@pytest.mark.parametrize(("longer_than", "most"), [(-1.0, 20), (None, 20), (300.0, 0), (300.0, None)])
-async def test_senseless_bounds_are_refused(database: Database, longer_than: float | None, most: int | None) -> None:
-    with pytest.raises(BadInput, match="longer_than must be 0 or more"):
-        await database.call("list_stuck_keys", longer_than, most)
+async def test_senseless_bounds_are_refused(database: Database, subtests: pytest.Subtests) -> None:
+    for longer_than, most in [(-1.0, 20), (None, 20), (300.0, 0), (300.0, None)]:
+        with (
+            subtests.test(longer_than=longer_than, most=most),
+            pytest.raises(BadInput, match="longer_than must be 0 or more"),
+        ):
+            await database.call("list_stuck_keys", longer_than, most)

@@ -37,10 +37,10 @@ async def test_running_jobs_go_on_and_new_ones_may_be_enqueued(database: Databas
     assert await states(database) == {1: "completed", 2: "pending"}
 
 
-@pytest.mark.parametrize("queue", ["", None])
-async def test_a_queue_must_be_named(database: Database, queue: str | None) -> None:
-    with pytest.raises(BadInput, match="a queue to pause must be named"):
-        await database.call("pause_queue", queue)
+async def test_a_queue_must_be_named(database: Database, subtests: pytest.Subtests) -> None:
+    for queue in ["", None]:
+        with subtests.test(queue=queue), pytest.raises(BadInput, match="a queue to pause must be named"):
+            await database.call("pause_queue", queue)
 
 
 async def test_workers_are_told_once(database: Database) -> None:

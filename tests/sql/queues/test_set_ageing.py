@@ -6,6 +6,7 @@ import pytest
 
 from leasehold.database import Database
 from leasehold.errors import BadInput
+from tests.support.sql_jobs import empty
 
 
 async def ageing(database: Database) -> list[tuple[str, timedelta | None]]:
@@ -30,15 +31,17 @@ async def test_a_paused_queue_stays_paused(database: Database) -> None:
     assert tuple(row) == ("why", timedelta(seconds=1))
 
 
-@pytest.mark.parametrize("queue", ["", None])
-async def test_the_queue_must_be_named(database: Database, queue: str | None) -> None:
-    with pytest.raises(BadInput, match="a queue whose jobs are to age must be named"):
-        await database.call("set_ageing", queue, timedelta(minutes=1))
+async def test_the_queue_must_be_named(database: Database, subtests: pytest.Subtests) -> None:
+    for queue in ["", None]:
+        with subtests.test(queue=queue), pytest.raises(BadInput, match="a queue whose jobs are to age must be named"):
+            await database.call("set_ageing", queue, timedelta(minutes=1))
 
 
-@pytest.mark.parametrize(
-    "every", [timedelta(0), timedelta(seconds=-5), timedelta(milliseconds=999), timedelta(days=31)]
-)
-async def test_senseless_spans_are_refused(database: Database, every: timedelta) -> None:
-    with pytest.raises(BadInput, match="jobs gain a priority every 1 second to 30 days"):
-        await database.call("set_ageing", "q", every)
+async def test_senseless_spans_are_refused(database: Database, subtests: pytest.Subtests) -> None:
+    for every in [timedelta(0), timedelta(seconds=-5), timedelta(milliseconds=999), timedelta(days=31)]:
+        await empty(database)
+        with (
+            subtests.test(every=every),
+            pytest.raises(BadInput, match="jobs gain a priority every 1 second to 30 days"),
+        ):
+            await database.call("set_ageing", "q", every)

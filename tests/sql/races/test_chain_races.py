@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from itertools import product
 from random import Random
 
 import pytest
@@ -25,7 +26,7 @@ from tests.support.sql_edges import (
     sweep,
 )
 from tests.support.sql_guards import expire
-from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, state, states
+from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, state, states
 from tests.support.sql_waits import be_patient, freeze, open_transaction, until_tried, until_waiting
 from tests.support.sql_worker import SqlWorker, insist
 from tests.support.waiting import PATIENCE
@@ -46,7 +47,7 @@ async def complete_one(worker: SqlWorker, jobs: list[Row]) -> object:
     return [await worker.caller.call("complete_job", row["job_id"], row["attempt"], worker.incarnation) for row in jobs]
 
 
-WAYS = pytest.mark.parametrize("settle", [complete, continue_without_next, complete_one])
+WAYS = (complete, continue_without_next, complete_one)
 
 
 async def in_parallel(
@@ -83,28 +84,28 @@ async def continue_with_second(worker: SqlWorker, jobs: list[Row]) -> object:
 # Two blockers of one job.
 
 
-@WAYS
-@pytest.mark.parametrize("end", ["commit", "rollback"])
 async def test_of_two_blockers_that_complete_in_two_open_transactions_the_later_releases(
-    database: Database, worker: SqlWorker, settle: Settle, end: str
+    database: Database, worker: SqlWorker
 ) -> None:
     """Each sees the other's as open. The second waits for the row of the job, and then looks again."""
-    _, joined = await blocked_by(database, 2)
-    first, second = await claim_kind(worker, "part")
-    answers: list[object] = []
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as reserved:
-        await settle(worker.over(reserved), [first])
-        nursery.start_soon(in_parallel, database, "second", settling(settle, worker, [second]), answers)
-        await until_waiting(database, "second")
-        assert await state(database, joined) == "blocked"
-        await reserved.execute(end)
-    assert await state(database, joined) == ("pending" if end == "commit" else "blocked")
-    if end == "rollback":
-        await settle(worker, [first])
-    assert await state(database, joined) == "pending"
-    assert [event for event, _ in await events(database, joined)] == ["created", "unblocked"]
-    assert await sweep(database) == 0
-    assert await broken_chains(database, is_swept=True) == []
+    for settle, end in product(WAYS, ("commit", "rollback")):
+        await empty(database)
+        _, joined = await blocked_by(database, 2)
+        first, second = await claim_kind(worker, "part")
+        answers: list[object] = []
+        async with trio.open_nursery() as nursery, open_transaction(database, "first") as reserved:
+            await settle(worker.over(reserved), [first])
+            nursery.start_soon(in_parallel, database, "second", settling(settle, worker, [second]), answers)
+            await until_waiting(database, "second")
+            assert await state(database, joined) == "blocked"
+            await reserved.execute(end)
+        assert await state(database, joined) == ("pending" if end == "commit" else "blocked")
+        if end == "rollback":
+            await settle(worker, [first])
+        assert await state(database, joined) == "pending"
+        assert [event for event, _ in await events(database, joined)] == ["created", "unblocked"]
+        assert await sweep(database) == 0
+        assert await broken_chains(database, is_swept=True) == []
 
 
 async def test_under_repeatable_read_the_sweep_releases_what_neither_could_see(
@@ -125,10 +126,10 @@ async def test_under_repeatable_read_the_sweep_releases_what_neither_could_see(
 
 
 @pytest.mark.parametrize("settle", [complete, continue_without_next])
-async def test_thousands_of_joins_whose_blockers_complete_in_step_are_all_released(
+async def test_hundreds_of_joins_whose_blockers_complete_in_step_are_all_released(
     fresh_database: Database, settle: Settle
 ) -> None:
-    """Three connections end one blocker each of 40 jobs at the same moment, 30 times, and nobody sweeps."""
+    """Three connections end one blocker each of 40 jobs at the same moment, 15 times, and nobody sweeps."""
     database, worker = fresh_database, SqlWorker(fresh_database)
     parts = [{"kind": f"part {n % 3}"} for n in range(120)]
     joins = [
@@ -136,7 +137,7 @@ async def test_thousands_of_joins_whose_blockers_complete_in_step_are_all_releas
         for n in range(40)
     ]
     async with database.reserve("a") as a, database.reserve("b") as b, database.reserve("c") as c:
-        for _ in range(30):
+        for _ in range(15):
             await enqueue_many(database, [*parts, *joins])
             held = [await claim_kind(worker, f"part {n}") for n in range(3)]
             async with trio.open_nursery() as nursery:
@@ -155,7 +156,7 @@ async def test_transactions_of_handlers_that_end_in_step_release_what_they_block
         database.reserve("c") as c,
         database.reserve("d") as d,
     ):
-        for _ in range(60):
+        for _ in range(30):
             _, joined = await blocked_by(database, 4)
             held = await claim_kind(worker, "part")
             async with trio.open_nursery() as nursery:
@@ -168,55 +169,58 @@ async def test_transactions_of_handlers_that_end_in_step_release_what_they_block
 # A job that begins to wait while its blocker ends.
 
 
-@WAYS
 async def test_a_job_enqueued_in_a_transaction_in_which_its_blocker_completes_is_found_by_the_sweep(
-    database: Database, worker: SqlWorker, settle: Settle
+    database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database, kind="part")
-    held = await worker.claim()
-    async with open_transaction(database, "producer") as producer:
-        joined = await enqueue_blocked(producer, [1], key="k")
-        await settle(worker, held)
-        await producer.execute("commit")
-    assert await state(database, joined) == "blocked"
-    assert await sweep(database) == 1
-    assert await state(database, joined) == "pending"
-    assert [edge[:2] for edge in await edges(database, joined)] == [(1, True)]
+    for settle in WAYS:
+        await empty(database)
+        await enqueue(database, kind="part")
+        held = await worker.claim()
+        async with open_transaction(database, "producer") as producer:
+            joined = await enqueue_blocked(producer, [1], key="k")
+            await settle(worker, held)
+            await producer.execute("commit")
+        assert await state(database, joined) == "blocked"
+        assert await sweep(database) == 1
+        assert await state(database, joined) == "pending"
+        assert [edge[:2] for edge in await edges(database, joined)] == [(1, True)]
 
 
-@WAYS
 async def test_a_job_enqueued_while_the_completion_is_in_flight_is_found_by_the_sweep_after_it(
-    database: Database, worker: SqlWorker, settle: Settle
+    database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database, kind="part")
-    held = await worker.claim()
-    async with open_transaction(database, "settler") as settler:
-        await settle(worker.over(settler), held)
-        joined = await enqueue_blocked(database, [1])
-        assert await sweep(database) == 0
-        await settler.execute("commit")
-    assert await state(database, joined) == "blocked"
-    assert await sweep(database) == 1
-    assert await state(database, joined) == "pending"
+    for settle in WAYS:
+        await empty(database)
+        await enqueue(database, kind="part")
+        held = await worker.claim()
+        async with open_transaction(database, "settler") as settler:
+            await settle(worker.over(settler), held)
+            joined = await enqueue_blocked(database, [1])
+            assert await sweep(database) == 0
+            await settler.execute("commit")
+        assert await state(database, joined) == "blocked"
+        assert await sweep(database) == 1
+        assert await state(database, joined) == "pending"
 
 
-@pytest.mark.parametrize("order", ["block first", "completion first"])
 async def test_a_handler_that_begins_to_wait_while_the_chain_completes_is_found_by_the_sweep(
-    database: Database, worker: SqlWorker, order: str
+    database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue_many(database, [{"kind": "part"}, {"kind": "a"}])
-    part, held = await claim_kind(worker, "part"), await claim_kind(worker, "a")
-    async with open_transaction(database, "first") as first:
-        if order == "block first":
-            assert await worker.over(first).block(held, [{"blockers": [1]}]) == {}
-            assert await worker.complete(part, ["done"]) == {}
-        else:
-            await worker.over(first).complete(part, ["done"])
-            assert await worker.block(held, [{"blockers": [1]}]) == {}
-        await first.execute("commit")
-    assert await state(database, 2) == "blocked"
-    assert await sweep(database) == 1
-    assert (await state(database, 2), await edges(database, 2)) == ("pending", [(1, True, "done")])
+    for is_block_first in (True, False):
+        await empty(database)
+        await enqueue_many(database, [{"kind": "part"}, {"kind": "a"}])
+        part, held = await claim_kind(worker, "part"), await claim_kind(worker, "a")
+        async with open_transaction(database, "first") as first:
+            if is_block_first:
+                assert await worker.over(first).block(held, [{"blockers": [1]}]) == {}
+                assert await worker.complete(part, ["done"]) == {}
+            else:
+                await worker.over(first).complete(part, ["done"])
+                assert await worker.block(held, [{"blockers": [1]}]) == {}
+            await first.execute("commit")
+        assert await state(database, 2) == "blocked"
+        assert await sweep(database) == 1
+        assert (await state(database, 2), await edges(database, 2)) == ("pending", [(1, True, "done")])
 
 
 async def test_a_sweep_and_a_completion_release_a_job_once(database: Database, worker: SqlWorker) -> None:
@@ -240,60 +244,55 @@ async def test_a_sweep_and_a_completion_release_a_job_once(database: Database, w
 # One attempt, several outcomes.
 
 
-@pytest.mark.parametrize("end", ["commit", "rollback"])
 async def test_a_continuation_written_again_while_the_first_is_in_flight_makes_one_next_job(
-    database: Database, worker: SqlWorker, end: str
+    database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database)
-    held = await worker.claim()
-    answers: list[object] = []
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await worker.over(first).continue_with(held, [{"next": {"kind": "first"}}])
-        nursery.start_soon(
-            in_parallel,
-            database,
-            "second",
-            settling(continue_with_second, worker, held),
-            answers,
-        )
-        await until_tried(database, "second")
-        await first.execute(end)
-    (_, (new_id, _, _, _)) = await links(database, 1)
-    assert answers == [{1: (None, None if end == "commit" else [new_id])}]
-    assert (await job(database, new_id))["kind"] == ("first" if end == "commit" else "second")
-    assert await broken_chains(database) == []
+    for end in ("commit", "rollback"):
+        await empty(database)
+        await enqueue(database)
+        held = await worker.claim()
+        answers: list[object] = []
+        async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
+            await worker.over(first).continue_with(held, [{"next": {"kind": "first"}}])
+            nursery.start_soon(in_parallel, database, "second", settling(continue_with_second, worker, held), answers)
+            await until_tried(database, "second")
+            await first.execute(end)
+        (_, (new_id, _, _, _)) = await links(database, 1)
+        assert answers == [{1: (None, None if end == "commit" else [new_id])}]
+        assert (await job(database, new_id))["kind"] == ("first" if end == "commit" else "second")
+        assert await broken_chains(database) == []
 
 
-@WAYS
-@pytest.mark.parametrize("winner", ["settle", "cancel", "reap"])
 async def test_of_a_completion_and_a_cancel_or_a_reaper_exactly_one_counts(
-    database: Database, worker: SqlWorker, settle: Settle, winner: str
+    database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database, max_attempts=1)
-    joined = await enqueue_blocked(database, [1])
-    held = await worker.claim()
-    await expire(database, 1)
-    answers: list[object] = []
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
+    for settle, winner in product(WAYS, ("settle", "cancel", "reap")):
+        await empty(database)
+        await enqueue(database, max_attempts=1)
+        joined = await enqueue_blocked(database, [1])
+        held = await worker.claim()
+        await expire(database, 1)
+        answers: list[object] = []
+        async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
+            if winner == "settle":
+                await settle(worker.over(first), held)
+                assert await database.call("reap_jobs") == []
+                nursery.start_soon(in_parallel, database, "second", calling("cancel_job", 1), answers)
+            else:
+                await (first.call("cancel_job", 1) if winner == "cancel" else first.call("reap_jobs"))
+                nursery.start_soon(in_parallel, database, "second", settling(settle, worker, held), answers)
+            await until_tried(database, "second")
+            await first.execute("commit")
+        expected = {"settle": "completed", "cancel": "cancelled", "reap": "failed"}[winner]
+        assert await states(database) == {1: expected, joined: "pending" if winner == "settle" else "blocked"}
         if winner == "settle":
-            await settle(worker.over(first), held)
-            assert await database.call("reap_jobs") == []
-            nursery.start_soon(in_parallel, database, "second", calling("cancel_job", 1), answers)
+            assert answers == ["job 1 is completed and cannot be cancelled"]
+        elif settle is complete_one:
+            assert str(answers[0]).startswith("attempt 1 does not hold job 1 any more")
         else:
-            await (first.call("cancel_job", 1) if winner == "cancel" else first.call("reap_jobs"))
-            nursery.start_soon(in_parallel, database, "second", settling(settle, worker, held), answers)
-        await until_tried(database, "second")
-        await first.execute("commit")
-    expected = {"settle": "completed", "cancel": "cancelled", "reap": "failed"}[winner]
-    assert await states(database) == {1: expected, joined: "pending" if winner == "settle" else "blocked"}
-    if winner == "settle":
-        assert answers == ["job 1 is completed and cannot be cancelled"]
-    elif settle is complete_one:
-        assert str(answers[0]).startswith("attempt 1 does not hold job 1 any more")
-    else:
-        reason = "cancelled" if winner == "cancel" else "taken_by_another_worker"
-        assert answers == [{1: reason if settle is complete else (reason, None)}]
-    assert await broken_chains(database, is_swept=True) == []
+            reason = "cancelled" if winner == "cancel" else "taken_by_another_worker"
+            assert answers == [{1: reason if settle is complete else (reason, None)}]
+        assert await broken_chains(database, is_swept=True) == []
 
 
 async def test_of_two_retries_of_a_failed_link_one_counts_and_the_chain_has_one_open_job(
@@ -437,8 +436,7 @@ class Actor:
             await self.reserved.execute("commit")
 
 
-@pytest.mark.parametrize("seed", range(3))
-async def test_many_connections_at_random_never_deadlock_and_break_no_rule(fresh_database: Database, seed: int) -> None:
+async def test_many_connections_at_random_never_deadlock_and_break_no_rule(fresh_database: Database) -> None:
     database = fresh_database
     await be_patient(database)
     await watch(database)
@@ -446,8 +444,8 @@ async def test_many_connections_at_random_never_deadlock_and_break_no_rule(fresh
 
     async def act(number: int) -> None:
         async with database.reserve(f"actor {number}") as reserved:
-            actor = Actor(reserved, Random(f"{seed} {number}"), roots)
-            for _ in range(100):
+            actor = Actor(reserved, Random(number), roots)
+            for _ in range(150):
                 await actor.step()
 
     async with trio.open_nursery() as nursery:

@@ -5,48 +5,56 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
+from itertools import product
 
 import pytest
 import trio
 
 from leasehold.database import Database, ReservedConnection
 from leasehold.errors import DatabaseUnavailable, UniqueConflict
-from tests.support.sql_jobs import job, states
-from tests.support.sql_unique import Answer, at_once, enqueue_one, enqueue_unique
+from tests.support.sql_jobs import empty, job, states
+from tests.support.sql_unique import Answer, enqueue_one, enqueue_unique
 from tests.support.sql_waits import open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker, insist
 from tests.support.waiting import PATIENCE
 
-CLIENTS = 12
+CLIENTS = 8
 ROUNDS = 3
 KEYS = 30
 PER_CALL = 10
 QUEUED = ["pending", "scheduled", "waiting", "blocked"]
+POLICIES = ["existing", "replace", "extend", "overwrite", "reject"]
 
-POLICIES = ["existing", "reject", "replace", "extend", "overwrite"]
-STATES = {"unfinished": None, "queued": QUEUED}
-
-
-async def forbid_a_second_job(database: Database, *, queued_only: bool = False) -> None:
-    """Two unfinished (or two unheld) jobs with the same `key` in their args make an error, whoever writes them."""
-    where = "where incarnation is null" if queued_only else ""
-    await database.execute(f"create unique index on leasehold.jobs ((args ->> 'key')) {where}")
+# Two unfinished (of a kind "queued …": two unheld) jobs of a kind with one `key` in their args make an error.
+FORBID_A_SECOND_JOB = """
+create unique index on leasehold.jobs (kind, (args ->> 'key')) where kind not like 'queued%' or incarnation is null
+"""
 
 
-def some_jobs(number: int, turn: int, unique: object, fields: object = None) -> list[object]:
+@asynccontextmanager
+async def clients(database: Database, count: int = CLIENTS) -> AsyncGenerator[list[ReservedConnection]]:
+    """So many connections."""
+    async with AsyncExitStack() as stack:
+        yield [await stack.enter_async_context(database.reserve(f"client {n}")) for n in range(count)]
+
+
+async def at_once(
+    connections: Sequence[ReservedConnection], work: Callable[[int, ReservedConnection], Awaitable[object]]
+) -> None:
+    async with trio.open_nursery() as nursery:
+        for number, reserved in enumerate(connections):
+            nursery.start_soon(work, number, reserved)
+
+
+def some_jobs(number: int, turn: int, policy: str, counted: str) -> list[object]:
     """Jobs with keys in an order of this client's own."""
     keys = random.Random(f"{number}/{turn}").choices(range(KEYS), k=PER_CALL)
-    return [
-        {
-            "kind": "a",
-            "args": {"key": key, "by": number},
-            "unique": unique,
-            **(fields if isinstance(fields, dict) else {}),
-        }
-        for key in keys
-    ]
+    terms = {"states": QUEUED} if counted == "queued" else {}
+    unique = {"by": ["kind", "args.key"], "on_conflict": policy, **terms}
+    return [{"kind": f"{counted} {policy}", "args": {"key": key, "by": number}, "unique": unique} for key in keys]
 
 
 async def work_until(database: Database, is_over: trio.Event) -> None:
@@ -60,24 +68,23 @@ async def work_until(database: Database, is_over: trio.Event) -> None:
             return
 
 
-@pytest.mark.parametrize("counted", STATES)
-@pytest.mark.parametrize("policy", POLICIES)
-async def test_many_clients_make_exactly_one_job_of_each_key(
-    fresh_database: Database, policy: str, counted: str
+async def test_many_clients_make_exactly_one_job_of_each_key(fresh_database: Database) -> None:
+    await fresh_database.execute(FORBID_A_SECOND_JOB)
+    async with clients(fresh_database) as connections:
+        for case in product(POLICIES, ("unfinished", "queued")):
+            await make_one_of_each(fresh_database, connections, *case)
+
+
+async def make_one_of_each(
+    database: Database, connections: Sequence[ReservedConnection], policy: str, counted: str
 ) -> None:
-    database = fresh_database
-    await forbid_a_second_job(database)
     made: Counter[int] = Counter()
     outcomes: Counter[str] = Counter()
-    unique = {"by": ["kind", "args.key"], "on_conflict": policy}
-    if STATES[counted] is not None:
-        unique["states"] = STATES[counted]  # type: ignore[assignment]
 
     async def enqueue(number: int, reserved: ReservedConnection) -> None:
         for turn in range(ROUNDS):
-            jobs = some_jobs(number, turn, unique)
             try:
-                answers = await enqueue_unique(reserved, *jobs)
+                answers = await enqueue_unique(reserved, *some_jobs(number, turn, policy, counted))
             except UniqueConflict:
                 outcomes["refused"] += 1
                 continue
@@ -85,60 +92,50 @@ async def test_many_clients_make_exactly_one_job_of_each_key(
                 outcomes[outcome] += 1
                 made[job_id] += outcome == "created"
 
-    await at_once(database, CLIENTS, enqueue)
-    rows = await database.fetch("select id, args ->> 'key' as key from leasehold.jobs")
+    await at_once(connections, enqueue)
+    rows = await database.fetch(
+        "select id, args ->> 'key' as key from leasehold.jobs where kind = $1", f"{counted} {policy}"
+    )
     assert len(rows) == len({row["key"] for row in rows}) == outcomes["created"]
     assert set(made) <= {row["id"] for row in rows}
     assert set(made.values()) <= {0, 1}
-    print(policy, counted, dict(outcomes))
     if policy != "reject":
         assert outcomes.total() == CLIENTS * ROUNDS * PER_CALL
         assert len(rows) == KEYS
 
 
-@pytest.mark.parametrize("policy", ["existing", "replace", "extend", "overwrite"])
-async def test_while_workers_drain_the_queue_there_is_never_a_second_unfinished_job(
-    fresh_database: Database, policy: str
-) -> None:
+async def test_while_workers_drain_the_queue_there_is_never_a_second_job_that_counts(fresh_database: Database) -> None:
+    """Many clients enqueue and two workers complete at the same time."""
     database = fresh_database
-    await forbid_a_second_job(database)
-    unique = {"by": ["kind", "args.key"], "on_conflict": policy}
-    made = await enqueue_and_drain(database, unique)
+    await database.execute(FORBID_A_SECOND_JOB)
+    is_over = trio.Event()
+    async with trio.open_nursery() as nursery, clients(database) as connections:
+        for _ in range(2):
+            nursery.start_soon(work_until, database, is_over)
+        made = {
+            case: await enqueue_until_some_are_done(connections, *case)
+            for case in product(POLICIES[:4], ("unfinished", "queued"))
+        }
+        is_over.set()
     finished = await states(database)
     assert set(finished.values()) == {"completed"}
-    assert len(finished) == made > KEYS
+    assert len(finished) == sum(made.values())
+    assert all(count > KEYS for count in made.values()), made
 
 
-@pytest.mark.parametrize("policy", ["existing", "replace", "extend", "overwrite"])
-async def test_where_only_queued_jobs_count_there_is_never_a_second_queued_one(
-    fresh_database: Database, policy: str
-) -> None:
-    database = fresh_database
-    await forbid_a_second_job(database, queued_only=True)
-    unique = {"by": ["kind", "args.key"], "on_conflict": policy, "states": QUEUED}
-    made = await enqueue_and_drain(database, unique)
-    assert len(await states(database)) == made > KEYS
-
-
-async def enqueue_and_drain(database: Database, unique: object) -> int:
-    """Many clients enqueue and two workers complete at the same time; how many jobs were made."""
+async def enqueue_until_some_are_done(connections: Sequence[ReservedConnection], policy: str, counted: str) -> int:
+    """How many jobs were made: more than there are keys, so some were completed meanwhile."""
     made: Counter[str] = Counter()
-    is_over = trio.Event()
 
     async def enqueue(number: int, reserved: ReservedConnection) -> None:
         for turn in range(ROUNDS):
-            for _, outcome in await enqueue_unique(reserved, *some_jobs(number, turn, unique)):
+            for _, outcome in await enqueue_unique(reserved, *some_jobs(number, turn, policy, counted)):
                 made[outcome] += 1
 
-    async with trio.open_nursery() as nursery:
-        for _ in range(2):
-            nursery.start_soon(work_until, database, is_over)
-        for _ in range(20):  # on a busy machine the workers may not have come to anything in the first
-            await at_once(database, CLIENTS, enqueue)
-            if made["created"] > KEYS:
-                break
-        is_over.set()
-    print(dict(made))
+    for _ in range(20):  # on a busy machine the workers may not have come to anything in the first
+        await at_once(connections, enqueue)
+        if made["created"] > KEYS:
+            break
     return made["created"]
 
 
@@ -151,7 +148,7 @@ async def test_the_last_replacement_that_was_told_so_is_what_runs(fresh_database
     is_over = trio.Event()
 
     async def enqueue(number: int, reserved: ReservedConnection) -> None:
-        for turn in range(20):
+        for turn in range(10):
             stamp = number * 1000 + turn
             job_id, outcome = await enqueue_one(reserved, args={"stamp": stamp}, unique=unique)
             assert outcome in ("created", "replaced")
@@ -164,23 +161,34 @@ async def test_the_last_replacement_that_was_told_so_is_what_runs(fresh_database
                 got[claimed["job_id"]] = json.loads(claimed["args"])["stamp"]
                 await insist(partial(worker.complete, [claimed]))
 
-    async with trio.open_nursery() as nursery:
+    async with trio.open_nursery() as nursery, clients(database) as connections:
         nursery.start_soon(work)
-        await at_once(database, CLIENTS, enqueue)
+        await at_once(connections, enqueue)
         is_over.set()
     assert sorted(got) == sorted(told)
     assert all(got[job_id] in stamps for job_id, stamps in told.items())
-    assert sum(len(stamps) for stamps in told.values()) == CLIENTS * 20
+    assert sum(len(stamps) for stamps in told.values()) == CLIENTS * 10
+
+
+async def test_calls_with_the_same_keys_in_opposite_order_do_not_deadlock(database: Database) -> None:
+    jobs = [{"kind": "a", "args": {"n": n}, "unique": {"on_conflict": "replace"}} for n in range(100)]
+
+    async def enqueue(number: int, reserved: ReservedConnection) -> None:
+        for _ in range(3):
+            await enqueue_unique(reserved, *(jobs if number % 2 else jobs[::-1]))
+
+    async with clients(database, 4) as connections:
+        await at_once(connections, enqueue)
+    assert len(await states(database)) == 100
 
 
 # Two connections in a scripted order.
 
-Second = Callable[[ReservedConnection], Awaitable[Answer]]
+Act = Callable[[ReservedConnection], Awaitable[object]]
+Enqueue = Callable[[ReservedConnection], Awaitable[Answer]]
 
 
-async def meanwhile(
-    database: Database, end: str, first: Callable[[ReservedConnection], Awaitable[object]], second: Second
-) -> Answer:
+async def meanwhile(database: Database, end: str, first: Act, second: Enqueue) -> Answer:
     """What the second is answered, which waits for the first until that ends with `end`."""
     answers: list[Answer] = []
 
@@ -196,63 +204,40 @@ async def meanwhile(
     return answers[0]
 
 
-async def test_the_second_of_two_waits_and_gets_the_job_of_the_first(database: Database) -> None:
-    assert await meanwhile(database, "commit", enqueue_one, enqueue_one) == (1, "existing")
-
-
-async def test_when_the_first_rolls_back_the_second_makes_the_job(database: Database) -> None:
-    answer = await meanwhile(database, "rollback", enqueue_one, enqueue_one)
-    assert answer[1] == "created"
-    assert list(await states(database)) == [answer[0]]
-
-
-async def test_of_two_that_take_over_from_a_finished_job_the_second_gets_that_of_the_first(
+async def test_who_asks_for_a_key_while_another_decides_waits_and_is_answered_with_what_came_of_it(
     database: Database, worker: SqlWorker
 ) -> None:
-    """The look for the finished job has an old snapshot here: a subquery in `on conflict do update` would be fooled."""
-    await enqueue_one(database)
-    await worker.complete(await worker.claim())
-    answer = await meanwhile(database, "commit", enqueue_one, enqueue_one)
-    unfinished = [job_id for job_id, state in (await states(database)).items() if state == "pending"]
-    assert (answer, len(unfinished)) == ((unfinished[0], "existing"), 1)
-
-
-async def test_a_job_that_is_being_claimed_is_not_taken_for_a_queued_one(database: Database) -> None:
-    unique = {"states": QUEUED}
-    await enqueue_one(database, unique=unique)
-    answer = await meanwhile(
-        database,
-        "commit",
-        lambda reserved: SqlWorker(reserved).claim(),
-        lambda reserved: enqueue_one(reserved, unique=unique),
-    )
-    assert answer[1] == "created"
-
-
-async def test_a_claim_that_never_commits_leaves_the_queued_job_to_be_replaced(database: Database) -> None:
-    unique = {"key": "k", "on_conflict": "replace"}
-    await enqueue_one(database, unique=unique)
-    answer = await meanwhile(
-        database,
-        "rollback",
-        lambda reserved: SqlWorker(reserved).claim(),
-        lambda reserved: enqueue_one(reserved, unique=unique, args={"new": True}),
-    )
-    assert answer == (1, "replaced")
-    assert (await job(database, 1))["args"] == '{"new": true}'
-
-
-async def test_a_job_that_is_being_claimed_is_not_replaced_and_the_answer_says_so(database: Database) -> None:
-    unique = {"key": "k", "on_conflict": "replace"}
-    await enqueue_one(database, unique=unique)
-    answer = await meanwhile(
-        database,
-        "commit",
-        lambda reserved: SqlWorker(reserved).claim(),
-        lambda reserved: enqueue_one(reserved, unique=unique, args={"new": True}),
-    )
-    assert answer == (1, "existing")
-    assert (await job(database, 1))["args"] == "{}"
+    """Where the first job is done, the look for it has an old snapshot: a subquery in `on conflict do update` would be fooled."""
+    new, old = '{"new": true}', "{}"
+    queued, replace = {"states": QUEUED}, {"on_conflict": "replace"}
+    # What the first does and how that ends, how job 1 was before, the terms; the second's answer, and the args of that job.
+    table: list[tuple[str, str, str | None, Mapping[str, object], tuple[int, str, str]]] = [
+        ("enqueue", "commit", None, {}, (1, "existing", old)),
+        ("enqueue", "rollback", None, {}, (2, "created", new)),
+        ("enqueue", "commit", "completed", {}, (2, "existing", old)),
+        ("claim", "commit", "pending", queued, (2, "created", new)),
+        ("claim", "commit", "pending", replace, (1, "existing", old)),
+        ("claim", "rollback", "pending", replace, (1, "replaced", new)),
+        ("retry", "commit", "failed", {}, (1, "existing", old)),
+    ]
+    found: list[object] = []
+    for does, end, before, terms, _ in table:
+        await empty(database)
+        unique = {"key": "k", **terms}
+        acts: dict[str, Act] = {
+            "enqueue": partial(enqueue_one, unique=unique),
+            "claim": lambda reserved: SqlWorker(reserved).claim(),
+            "retry": lambda reserved: reserved.call("retry_job", 1),
+        }
+        if before is not None:
+            await enqueue_one(database, unique=unique)
+        if before == "completed":
+            await worker.complete(await worker.claim())
+        if before == "failed":
+            await worker.fail(await worker.claim(), discard=[True])
+        answer = await meanwhile(database, end, acts[does], partial(enqueue_one, unique=unique, args={"new": True}))
+        found.append((does, end, before, terms, (*answer, (await job(database, answer[0]))["args"])))
+    assert found == table
 
 
 async def test_a_queued_job_that_was_answered_with_does_not_start_before_the_answer_is_committed(
@@ -266,14 +251,6 @@ async def test_a_queued_job_that_was_answered_with_does_not_start_before_the_ans
         assert await worker.claim() == []
         await producer.execute("commit")
     assert len(await worker.claim()) == 1
-
-
-async def test_a_retry_and_an_enqueue_at_once_do_not_make_two(database: Database, worker: SqlWorker) -> None:
-    await enqueue_one(database)
-    await worker.fail(await worker.claim(), discard=[True])
-    answer = await meanwhile(database, "commit", lambda reserved: reserved.call("retry_job", 1), enqueue_one)
-    assert answer == (1, "existing")
-    assert await states(database) == {1: "pending"}
 
 
 async def test_a_completion_that_asks_for_the_key_of_its_own_job_does_not_deadlock_with_a_replacement(
@@ -304,32 +281,21 @@ async def test_a_completion_that_asks_for_the_key_of_its_own_job_does_not_deadlo
     assert list((await states(database)).values()) == ["pending", "completed"]
 
 
-async def test_calls_with_the_same_keys_in_opposite_order_do_not_deadlock(database: Database) -> None:
-    jobs = [{"kind": "a", "args": {"n": n}, "unique": {"on_conflict": "replace"}} for n in range(100)]
-
-    async def enqueue(number: int, reserved: ReservedConnection) -> None:
-        for _ in range(5):
-            await enqueue_unique(reserved, *(jobs if number % 2 else jobs[::-1]))
-
-    await at_once(database, 8, enqueue)
-    assert len(await states(database)) == 100
-
-
-@pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
-@pytest.mark.parametrize("end", ["pending", "completed"])
 async def test_under_stricter_isolation_a_conflict_is_an_error_and_never_a_second_job(
-    database: Database, worker: SqlWorker, isolation: str, end: str
+    database: Database, worker: SqlWorker
 ) -> None:
-    async with database.reserve("strict") as strict:
-        await strict.execute(f"begin isolation level {isolation}")
-        await strict.fetch("select from leasehold.jobs")
-        await enqueue_one(database)
-        if end == "completed":
-            await worker.complete(await worker.claim())
-        with pytest.raises(DatabaseUnavailable):  # to be tried again, like every serialization failure
-            await enqueue_one(strict)
-        await strict.execute("rollback")
-    assert await states(database) == {1: end}
+    for isolation, end in product(("repeatable read", "serializable"), ("pending", "completed")):
+        await empty(database)
+        async with database.reserve("strict") as strict:
+            await strict.execute(f"begin isolation level {isolation}")
+            await strict.fetch("select from leasehold.jobs")
+            await enqueue_one(database)
+            if end == "completed":
+                await worker.complete(await worker.claim())
+            with pytest.raises(DatabaseUnavailable):  # to be tried again, like every serialization failure
+                await enqueue_one(strict)
+            await strict.execute("rollback")
+        assert await states(database) == {1: end}, isolation
 
 
 async def test_under_stricter_isolation_the_job_is_judged_as_the_transaction_sees_it(

@@ -69,10 +69,10 @@ async def test_of_many_who_make_the_same_one_makes_it(database: Database) -> Non
     assert len(refused) == 4
 
 
-@pytest.mark.parametrize("text", ["[]", "null", '"s"', "3"])
-async def test_a_definition_is_an_object(database: Database, text: str) -> None:
-    with pytest.raises(BadInput, match="a schedule must be a JSON object"):
-        await database.call("create_schedule", text)
+async def test_a_definition_is_an_object(database: Database, subtests: pytest.Subtests) -> None:
+    for text in ["[]", "null", '"s"', "3"]:
+        with subtests.test(text=text), pytest.raises(BadInput, match="a schedule must be a JSON object"):
+            await database.call("create_schedule", text)
 
 
 async def test_whoever_makes_it_may_be_named(database: Database) -> None:

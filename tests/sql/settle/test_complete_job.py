@@ -7,7 +7,7 @@ import pytest
 from leasehold.database import Caller, Database, Row
 from leasehold.errors import BadInput, LeaseLost
 from tests.support.sql_edges import broken_chains, edges, enqueue_blocked
-from tests.support.sql_guards import LOSSES, Loss, lost_job
+from tests.support.sql_guards import LOSSES, lost_job
 from tests.support.sql_jobs import enqueue, job, snapshot, state
 from tests.support.sql_waits import rolled_back
 from tests.support.sql_worker import SqlWorker
@@ -45,19 +45,21 @@ async def test_it_returns_the_new_jobs_the_next_one_last(database: Database, wor
     assert await state(database, 4) == "blocked"
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
-async def test_a_former_owners_transaction_fails_as_a_whole(database: Database, worker: SqlWorker, loss: Loss) -> None:
-    lost = await lost_job(database, worker, loss)
-    before = await snapshot(database)
-
-    async def enqueue_and_complete() -> None:
+async def test_a_former_owners_transaction_fails_as_a_whole(
+    database: Database, worker: SqlWorker, subtests: pytest.Subtests
+) -> None:
+    async def enqueue_and_complete(lost: Row) -> None:
         async with database.transaction() as transaction:
             await enqueue(transaction)
             await complete(transaction, worker, lost, "late", {"next": {"kind": "b"}})
 
-    with pytest.raises(LeaseLost, match="attempt 1 does not hold job 1 any more"):
-        await enqueue_and_complete()
-    assert await snapshot(database) == before
+    for loss in LOSSES:
+        lost = await lost_job(database, worker, loss)
+        before = await snapshot(database)
+        with subtests.test(loss.name):
+            with pytest.raises(LeaseLost, match="attempt 1 does not hold job 1 any more"):
+                await enqueue_and_complete(lost)
+            assert await snapshot(database) == before
 
 
 async def test_a_second_completion_fails_because_its_writes_would_count_twice(

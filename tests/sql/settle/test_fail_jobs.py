@@ -8,7 +8,7 @@ import trio
 
 from leasehold.database import Database
 from tests.support.sql_guards import LOSSES, foreign_job, lost_job
-from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, states
+from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, states
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import BOOM, SqlWorker
 from tests.support.waiting import PATIENCE
@@ -92,19 +92,23 @@ async def test_a_failed_keyed_job_gives_its_key_on(database: Database, worker: S
     assert await states(database) == {1: "failed", 2: "pending"}
 
 
-@pytest.mark.parametrize(
-    ("retry_in", "at_most"),
-    [(-5.0, 0.0), (float("inf"), 3155760000.0), (float("nan"), 3155760000.0), (1e300, 3155760000.0)],
-)
 async def test_a_senseless_retry_time_is_cut_and_settles_all_the_same(
-    database: Database, retry_in: float, at_most: float
+    database: Database, subtests: pytest.Subtests
 ) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2026-03-01 12:00Z")
-        await enqueue(connection)
-        run_at = (await worker.fail(await worker.claim(), retry_in=[retry_in]))[1]["run_at"]
-    assert run_at == datetime(2026, 3, 1, 12, tzinfo=UTC) + timedelta(seconds=at_most)
+    for retry_in, at_most in [
+        (-5.0, 0.0),
+        (float("inf"), 3155760000.0),
+        (float("nan"), 3155760000.0),
+        (1e300, 3155760000.0),
+    ]:
+        await empty(database)
+        with subtests.test(retry_in=retry_in, at_most=at_most):
+            async with database.reserve("clocked") as connection:
+                worker = SqlWorker(connection)
+                await freeze(connection, "2026-03-01 12:00Z")
+                await enqueue(connection)
+                run_at = (await worker.fail(await worker.claim(), retry_in=[retry_in]))[1]["run_at"]
+            assert run_at == datetime(2026, 3, 1, 12, tzinfo=UTC) + timedelta(seconds=at_most)
 
 
 async def test_the_back_off_of_the_kind_is_used_between_nothing_and_its_cap(database: Database) -> None:
@@ -256,8 +260,10 @@ async def test_a_crash_in_a_process_of_its_own_and_the_death_of_a_worker_count_t
     assert reaped["state"] == "failed"
 
 
-@pytest.mark.parametrize("crash", [False, None, "true", 1])
-async def test_only_true_is_a_crash(database: Database, worker: SqlWorker, crash: object) -> None:
-    await enqueue(database)
-    await worker.fail(await worker.claim(), {**BOOM, "crash": crash})
-    assert (await job(database, 1))["crashes"] == 0
+async def test_only_true_is_a_crash(database: Database, worker: SqlWorker, subtests: pytest.Subtests) -> None:
+    for crash in [False, None, "true", 1]:
+        await empty(database)
+        with subtests.test(crash=crash):
+            await enqueue(database)
+            await worker.fail(await worker.claim(), {**BOOM, "crash": crash})
+            assert (await job(database, 1))["crashes"] == 0

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from leasehold.database import Database
-from tests.support.sql_jobs import enqueue, enqueue_many, job, states
+from tests.support.sql_jobs import empty, enqueue, enqueue_many, job, states
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker
 
@@ -38,22 +38,28 @@ async def test_the_reason_is_in_the_timeline(database: Database, worker: SqlWork
     ]
 
 
-@pytest.mark.parametrize("delay", [0.0, -3.0])
-async def test_without_a_delay_it_is_pending_at_once(database: Database, worker: SqlWorker, delay: float) -> None:
-    await enqueue(database)
-    await worker.reschedule(await worker.claim(), [delay])
-    assert await states(database) == {1: "pending"}
+async def test_without_a_delay_it_is_pending_at_once(
+    database: Database, worker: SqlWorker, subtests: pytest.Subtests
+) -> None:
+    for delay in [0.0, -3.0]:
+        await empty(database)
+        with subtests.test(delay=delay):
+            await enqueue(database)
+            await worker.reschedule(await worker.claim(), [delay])
+            assert await states(database) == {1: "pending"}
 
 
-@pytest.mark.parametrize("delay", [float("inf"), float("nan"), 1e300])
-async def test_a_senseless_delay_is_cut_to_a_hundred_years(database: Database, delay: float) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2026-03-01 12:00Z")
-        await enqueue(connection)
-        assert await worker.reschedule(await worker.claim(), [delay]) == {}
-        row = await job(connection, 1)
-    assert row["run_at"] == datetime(2026, 3, 1, 12, tzinfo=UTC) + timedelta(seconds=3155760000)
+async def test_a_senseless_delay_is_cut_to_a_hundred_years(database: Database, subtests: pytest.Subtests) -> None:
+    for delay in [float("inf"), float("nan"), 1e300]:
+        await empty(database)
+        with subtests.test(delay=delay):
+            async with database.reserve("clocked") as connection:
+                worker = SqlWorker(connection)
+                await freeze(connection, "2026-03-01 12:00Z")
+                await enqueue(connection)
+                assert await worker.reschedule(await worker.claim(), [delay]) == {}
+                row = await job(connection, 1)
+            assert row["run_at"] == datetime(2026, 3, 1, 12, tzinfo=UTC) + timedelta(seconds=3155760000)
 
 
 async def test_a_time_may_stand_in_the_place_of_a_delay(database: Database) -> None:

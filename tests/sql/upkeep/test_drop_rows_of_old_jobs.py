@@ -139,7 +139,7 @@ async def test_what_somebody_uses_is_left_for_the_next_call(fresh_database: Data
             assert await connection.fetch(f"select from leasehold.{table}") == [], table
 
 
-@pytest.mark.parametrize("days", [0, -1, None])
-async def test_days_out_of_range_are_refused(database: Database, days: int | None) -> None:
-    with pytest.raises(BadInput, match="keep_days must be 1 or more, not"):
-        await database.call("drop_rows_of_old_jobs", days)
+async def test_days_out_of_range_are_refused(database: Database, subtests: pytest.Subtests) -> None:
+    for days in [0, -1, None]:
+        with subtests.test(days=days), pytest.raises(BadInput, match="keep_days must be 1 or more, not"):
+            await database.call("drop_rows_of_old_jobs", days)

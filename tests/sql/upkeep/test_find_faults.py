@@ -8,7 +8,7 @@ import pytest
 
 from leasehold.database import Database
 from tests.support.sql_edges import enqueue_blocked, make_circle
-from tests.support.sql_jobs import enqueue, enqueue_many, snapshot
+from tests.support.sql_jobs import empty, enqueue, enqueue_many, snapshot
 from tests.support.sql_reasons import faults
 from tests.support.sql_schedules import create as create_schedule
 from tests.support.sql_schedules import set_plan
@@ -92,14 +92,14 @@ async def test_a_line_whose_first_job_was_deleted(database: Database) -> None:
     assert await faults(database) == [("waiting_for_nobody", "job 2")]
 
 
-@pytest.mark.parametrize(
-    "edit", ["delete from leasehold.job_blockers", "update leasehold.job_blockers set closed_at = now()"]
-)
-async def test_a_blocked_job_whose_edges_are_gone(database: Database, edit: str) -> None:
-    await enqueue_blocked(database, [await enqueue(database)])
-    assert await faults(database) == []
-    await database.execute(edit)
-    assert await faults(database) == [("blocked_by_nothing", "job 2")]
+async def test_a_blocked_job_whose_edges_are_gone(database: Database, subtests: pytest.Subtests) -> None:
+    for edit in ["delete from leasehold.job_blockers", "update leasehold.job_blockers set closed_at = now()"]:
+        await empty(database)
+        with subtests.test(edit=edit):
+            await enqueue_blocked(database, [await enqueue(database)])
+            assert await faults(database) == []
+            await database.execute(edit)
+            assert await faults(database) == [("blocked_by_nothing", "job 2")]
 
 
 async def test_a_blocked_job_whose_chain_failed_or_is_gone(database: Database, worker: SqlWorker) -> None:

@@ -156,7 +156,7 @@ async def test_the_janitor_makes_the_days_to_come_and_leaves_no_guard(fresh_data
     assert await guards(fresh_database) == {}
 
 
-@pytest.mark.parametrize("days", [-1, 401, None])
-async def test_days_out_of_range_are_refused(database: Database, days: int | None) -> None:
-    with pytest.raises(BadInput, match="days_ahead must be from 0 to 400, not"):
-        await database.call("guard_default_partitions", days)
+async def test_days_out_of_range_are_refused(database: Database, subtests: pytest.Subtests) -> None:
+    for days in [-1, 401, None]:
+        with subtests.test(days=days), pytest.raises(BadInput, match="days_ahead must be from 0 to 400, not"):
+            await database.call("guard_default_partitions", days)

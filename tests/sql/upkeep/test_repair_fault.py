@@ -4,7 +4,7 @@ import pytest
 import trio
 
 from leasehold.database import Database
-from tests.support.sql_jobs import enqueue, events, snapshot, state
+from tests.support.sql_jobs import empty, enqueue, events, snapshot, state
 from tests.support.sql_waits import open_transaction
 from tests.support.sql_worker import SqlWorker
 from tests.support.waiting import PATIENCE
@@ -36,12 +36,14 @@ async def test_what_somebody_has_locked_is_not_repaired_and_not_waited_for(
     assert await state(database, 1) == "claimed"
 
 
-@pytest.mark.parametrize("finding", ["blocked_for_ever", "two_tails", "open_and_finished", "unheard of"])
-async def test_nothing_is_done_about_what_it_does_not_know(database: Database, finding: str) -> None:
-    await enqueue(database)
-    before = await snapshot(database)
-    assert await repair(database, finding, 1) is False
-    assert await snapshot(database) == before
+async def test_nothing_is_done_about_what_it_does_not_know(database: Database, subtests: pytest.Subtests) -> None:
+    for finding in ["blocked_for_ever", "two_tails", "open_and_finished", "unheard of"]:
+        await empty(database)
+        with subtests.test(finding=finding):
+            await enqueue(database)
+            before = await snapshot(database)
+            assert await repair(database, finding, 1) is False
+            assert await snapshot(database) == before
 
 
 async def test_a_fault_that_is_gone_by_now_counts_as_repaired(database: Database) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from leasehold.database import Database
 from leasehold.errors import BadInput, NotFound
+from tests.support.sql_jobs import empty
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker
 
@@ -59,14 +60,16 @@ async def test_one_of_several_living_ones_is_not_picked(database: Database) -> N
     assert await database.call_value("find_worker", str(twin.incarnation)) == twin.incarnation
 
 
-@pytest.mark.parametrize("called", ["nobody", "%", "w_"])
-async def test_an_unknown_one_is_an_error(database: Database, called: str) -> None:
-    await SqlWorker(database, "w1").register()
-    with pytest.raises(NotFound, match=f"there is no worker {called}"):
-        await database.call("find_worker", called)
+async def test_an_unknown_one_is_an_error(database: Database, subtests: pytest.Subtests) -> None:
+    for called in ["nobody", "%", "w_"]:
+        await empty(database)
+        with subtests.test(called=called):
+            await SqlWorker(database, "w1").register()
+            with pytest.raises(NotFound, match=f"there is no worker {called}"):
+                await database.call("find_worker", called)
 
 
-@pytest.mark.parametrize("called", ["", None])
-async def test_it_has_to_be_named(database: Database, called: str | None) -> None:
-    with pytest.raises(BadInput, match="a worker must be named"):
-        await database.call("find_worker", called)
+async def test_it_has_to_be_named(database: Database, subtests: pytest.Subtests) -> None:
+    for called in ["", None]:
+        with subtests.test(called=called), pytest.raises(BadInput, match="a worker must be named"):
+            await database.call("find_worker", called)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from leasehold.database import Database, ReservedConnection
-from tests.support.sql_jobs import enqueue
+from tests.support.sql_jobs import empty, enqueue
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker
 
@@ -19,19 +19,19 @@ async def states(caller: ReservedConnection, seconds: Sequence[int]) -> list[str
     return shown
 
 
-@pytest.mark.parametrize(
-    ("heartbeat_seconds", "last", "first"), [(30.0, 75, 76), (2.0, 5, 6), (120.0, 300, 301), (None, 180, 181)]
-)
 async def test_a_worker_is_stale_when_it_has_missed_two_of_its_heartbeats(
-    database: Database, heartbeat_seconds: float | None, last: int, first: int
+    database: Database, subtests: pytest.Subtests
 ) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
-        worker = SqlWorker(connection)
-        await worker.register(heartbeat_seconds=heartbeat_seconds)
-        assert await states(connection, [last, first]) == ["ready", "stale"]
-        await connection.call("heartbeat_worker", worker.incarnation, 0, "ready", True)
-        assert await states(connection, [first]) == ["ready"]
+    for heartbeat_seconds, last, first in [(30.0, 75, 76), (2.0, 5, 6), (120.0, 300, 301), (None, 180, 181)]:
+        await empty(database)
+        with subtests.test(heartbeat_seconds=heartbeat_seconds, last=last, first=first):
+            async with database.reserve("clocked") as connection:
+                await freeze(connection, "2026-03-01 12:00Z")
+                worker = SqlWorker(connection)
+                await worker.register(heartbeat_seconds=heartbeat_seconds)
+                assert await states(connection, [last, first]) == ["ready", "stale"]
+                await connection.call("heartbeat_worker", worker.incarnation, 0, "ready", True)
+                assert await states(connection, [first]) == ["ready"]
 
 
 async def test_a_worker_whose_jobs_were_taken_back_is_stale_until_it_is_heard_of(database: Database) -> None:

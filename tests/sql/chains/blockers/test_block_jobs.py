@@ -110,16 +110,20 @@ async def test_a_link_of_a_chain_may_wait_and_stays_the_open_one(database: Datab
     assert await broken_chains(database, is_swept=True) == []
 
 
-@pytest.mark.parametrize("is_link", [False, True], ids=["first job", "link"])
-async def test_a_job_cannot_wait_for_its_own_chain(database: Database, worker: SqlWorker, is_link: bool) -> None:
-    await enqueue(database)
-    if is_link:
-        await worker.continue_with(await worker.claim(), [{"next": {"kind": "b"}}])
-    held = await worker.claim()
-    before = await snapshot(database)
-    with pytest.raises(BadInput, match="would wait for its own chain"):
-        await worker.block(held, [{"blockers": [1]}])
-    assert await snapshot(database) == before
+async def test_a_job_cannot_wait_for_its_own_chain(
+    database: Database, worker: SqlWorker, subtests: pytest.Subtests
+) -> None:
+    for is_link in [False, True]:
+        await empty(database)
+        with subtests.test(is_link=is_link):
+            await enqueue(database)
+            if is_link:
+                await worker.continue_with(await worker.claim(), [{"next": {"kind": "b"}}])
+            held = await worker.claim()
+            before = await snapshot(database)
+            with pytest.raises(BadInput, match="would wait for its own chain"):
+                await worker.block(held, [{"blockers": [1]}])
+            assert await snapshot(database) == before
 
 
 BAD: list[tuple[object, str]] = [

@@ -11,7 +11,7 @@ import trio
 from leasehold.database import Database
 from tests.support.sql_edges import broken_chains, complete_all, enqueue_blocked
 from tests.support.sql_guards import expire
-from tests.support.sql_jobs import enqueue, enqueue_many, state
+from tests.support.sql_jobs import empty, enqueue, enqueue_many, state
 from tests.support.sql_reasons import faults
 from tests.support.sql_waits import open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker, insist
@@ -66,20 +66,25 @@ ENDS: dict[str, tuple[End, str]] = {
 }
 
 
-@pytest.mark.parametrize("way", ENDS)
 async def test_who_waits_for_any_end_goes_on_and_who_waits_for_completion_does_not(
-    database: Database, worker: SqlWorker, way: str
+    database: Database, worker: SqlWorker, subtests: pytest.Subtests
 ) -> None:
-    end, end_state = ENDS[way]
-    await enqueue(database, "part", max_attempts=1)
-    goes_on, waits = await enqueue_blocked(database, [ANY_END]), await enqueue_blocked(database, [1])
-    keyed = await enqueue_blocked(database, [ANY_END], key="k")
-    await end(database, worker)
-    assert await edges(database, goes_on) == [(True, None, end_state)]
-    assert await edges(database, waits) == [(False, None, end_state)]
-    assert [await state(database, each) for each in (goes_on, waits, keyed)] == ["pending", "blocked", "pending"]
-    assert await broken_chains(database, is_swept=True) == []
-    assert await faults(database) == [("blocked_for_ever", f"job {waits}")]
+    for way, (end, end_state) in ENDS.items():
+        await empty(database)
+        with subtests.test(way=way):
+            await enqueue(database, "part", max_attempts=1)
+            goes_on, waits = await enqueue_blocked(database, [ANY_END]), await enqueue_blocked(database, [1])
+            keyed = await enqueue_blocked(database, [ANY_END], key="k")
+            await end(database, worker)
+            assert await edges(database, goes_on) == [(True, None, end_state)]
+            assert await edges(database, waits) == [(False, None, end_state)]
+            assert [await state(database, each) for each in (goes_on, waits, keyed)] == [
+                "pending",
+                "blocked",
+                "pending",
+            ]
+            assert await broken_chains(database, is_swept=True) == []
+            assert await faults(database) == [("blocked_for_ever", f"job {waits}")]
 
 
 async def test_an_attempt_that_will_be_tried_again_is_no_end(database: Database, worker: SqlWorker) -> None:
@@ -119,14 +124,16 @@ async def test_both_kinds_of_waiting_go_together(database: Database, worker: Sql
     assert await state(database, joined) == "pending"
 
 
-@pytest.mark.parametrize("blocker", [1, {"chain": 1}, {"chain": 1, "until": "completed"}, ANY_END])
 async def test_a_chain_that_failed_before_blocks_those_only_who_wait_for_its_completion(
-    database: Database, worker: SqlWorker, blocker: object
+    database: Database, worker: SqlWorker, subtests: pytest.Subtests
 ) -> None:
-    await enqueue(database, "part")
-    await fail(database, worker)
-    joined = await enqueue_blocked(database, [blocker])
-    assert await state(database, joined) == ("pending" if blocker is ANY_END else "blocked")
+    for blocker in [1, {"chain": 1}, {"chain": 1, "until": "completed"}, ANY_END]:
+        await empty(database)
+        with subtests.test(blocker=blocker):
+            await enqueue(database, "part")
+            await fail(database, worker)
+            joined = await enqueue_blocked(database, [blocker])
+            assert await state(database, joined) == ("pending" if blocker is ANY_END else "blocked")
 
 
 async def test_a_retry_later_on_does_not_block_again(database: Database, worker: SqlWorker) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from leasehold.database import Database
-from tests.support.sql_jobs import enqueue
+from tests.support.sql_jobs import empty, enqueue
 from tests.support.sql_worker import SqlWorker
 
 Answers = tuple[object, object]
@@ -25,16 +25,18 @@ async def test_only_when_the_last_job_has_completed(database: Database, worker: 
     assert answers == [(False, False), (False, False), (True, True)]
 
 
-@pytest.mark.parametrize("end", ["failed", "cancelled"])
 async def test_one_that_ended_otherwise_is_so_for_those_who_wait_for_any_end(
-    database: Database, worker: SqlWorker, end: str
+    database: Database, worker: SqlWorker, subtests: pytest.Subtests
 ) -> None:
-    await enqueue(database)
-    if end == "failed":
-        await worker.fail(await worker.claim(), discard=[True])
-    else:
-        await database.call("cancel_job", 1)
-    assert await is_over(database, 1) == (False, True)
+    for end in ["failed", "cancelled"]:
+        await empty(database)
+        with subtests.test(end=end):
+            await enqueue(database)
+            if end == "failed":
+                await worker.fail(await worker.claim(), discard=[True])
+            else:
+                await database.call("cancel_job", 1)
+            assert await is_over(database, 1) == (False, True)
 
 
 async def test_what_is_no_chain_is_not(database: Database) -> None:

@@ -39,7 +39,7 @@ async def test_a_cancelled_job_waits_for_nothing(database: Database, worker: Sql
     assert await waiting_for(database, part) == []
 
 
-@pytest.mark.parametrize("page_size", [0, 1001, None])
-async def test_a_page_has_from_one_to_a_thousand_jobs(database: Database, page_size: int | None) -> None:
-    with pytest.raises(BadInput, match="page_size"):
-        await database.call("list_blocked_jobs", 1, 0, page_size)
+async def test_a_page_has_from_one_to_a_thousand_jobs(database: Database, subtests: pytest.Subtests) -> None:
+    for page_size in [0, 1001, None]:
+        with subtests.test(page_size=page_size), pytest.raises(BadInput, match="page_size"):
+            await database.call("list_blocked_jobs", 1, 0, page_size)

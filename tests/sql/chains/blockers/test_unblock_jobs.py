@@ -7,7 +7,7 @@ import pytest
 from leasehold.database import Database
 from leasehold.errors import DatabaseUnavailable
 from tests.support.sql_edges import complete_all, edges, enqueue_blocked
-from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, state, states
+from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, state, states
 from tests.support.sql_waits import freeze, open_transaction
 from tests.support.sql_worker import SqlWorker, ids
 
@@ -89,19 +89,21 @@ async def test_one_that_is_not_due_yet_is_scheduled_for_its_time(database: Datab
     assert (row["state"], row["run_at"]) == ("scheduled", datetime(2999, 1, 1, 13, tzinfo=UTC))
 
 
-@pytest.mark.parametrize("skip_locked", [False, True])
 async def test_rows_that_somebody_has_locked_can_be_left(
-    database: Database, worker: SqlWorker, skip_locked: bool
+    database: Database, worker: SqlWorker, subtests: pytest.Subtests
 ) -> None:
-    first, second = await strand(database, worker), await strand(database, worker)
-    async with open_transaction(database, "user") as user, database.reserve("other") as other:
-        await user.fetch("select from leasehold.jobs where id = $1 for update", first)
-        await other.execute("set lock_timeout = '200ms'")
-        try:
-            await other.call("unblock_jobs", [first, second], skip_locked)
-        except DatabaseUnavailable:  # which is what a lock timeout is
-            assert not skip_locked
-        else:
-            assert skip_locked
-    expected = {first: "blocked", second: "pending" if skip_locked else "blocked"}
-    assert {job_id: (await states(database))[job_id] for job_id in (first, second)} == expected
+    for skip_locked in [False, True]:
+        await empty(database)
+        with subtests.test(skip_locked=skip_locked):
+            first, second = await strand(database, worker), await strand(database, worker)
+            async with open_transaction(database, "user") as user, database.reserve("other") as other:
+                await user.fetch("select from leasehold.jobs where id = $1 for update", first)
+                await other.execute("set lock_timeout = '200ms'")
+                try:
+                    await other.call("unblock_jobs", [first, second], skip_locked)
+                except DatabaseUnavailable:  # which is what a lock timeout is
+                    assert not skip_locked
+                else:
+                    assert skip_locked
+            expected = {first: "blocked", second: "pending" if skip_locked else "blocked"}
+            assert {job_id: (await states(database))[job_id] for job_id in (first, second)} == expected

@@ -17,7 +17,7 @@ async def test_a_job_that_was_committed_late_is_found(fresh_database: Database) 
         await slow.execute("begin")
         late = await enqueue(slow, "plain")
         await slow.execute("update leasehold.jobs set run_at = run_at - interval '5 minutes'")
-        await bury(database, 20_000)
+        await bury(database, 10_000)
         await pile_up(database, 1, "plain")
         await worker.claim(1)
         await slow.execute("commit")
@@ -31,7 +31,7 @@ async def test_marks_go_when_vacuum_has_been_there(fresh_database: Database) -> 
     database = fresh_database
     await database.execute(UNDISTURBED)
     async with old_snapshot(database):
-        await bury(database, 20_000)
+        await bury(database, 10_000)
         await pile_up(database, 1, "plain")
         await SqlWorker(database).claim(1)
         await database.execute(DUE)

@@ -52,13 +52,15 @@ async def test_without_a_reason_it_was_by_hand(database: Database) -> None:
     assert json.loads((await job(database, 1))["error"])["message"] == "cancelled by hand"
 
 
-@pytest.mark.parametrize("state", ["claimed", "running"])
-async def test_a_running_handler_is_told(database: Database, worker: SqlWorker, state: str) -> None:
-    job_id, _ = await job_in(database, worker, state)
-    async with database.listen("leasehold") as listening:
-        await database.call("cancel_job", job_id)
-        with trio.fail_after(PATIENCE):
-            assert await listening.payloads.receive() == f"lost:{job_id}:1:cancelled"
+async def test_a_running_handler_is_told(database: Database, worker: SqlWorker, subtests: pytest.Subtests) -> None:
+    for state in ["claimed", "running"]:
+        await empty(database)
+        with subtests.test(state=state):
+            job_id, _ = await job_in(database, worker, state)
+            async with database.listen("leasehold") as listening:
+                await database.call("cancel_job", job_id)
+                with trio.fail_after(PATIENCE):
+                    assert await listening.payloads.receive() == f"lost:{job_id}:1:cancelled"
 
 
 async def test_the_rest_of_the_key_goes_on(database: Database, worker: SqlWorker) -> None:
@@ -74,19 +76,23 @@ async def test_the_rest_of_the_key_goes_on(database: Database, worker: SqlWorker
         assert last in found
 
 
-@pytest.mark.parametrize("outcome", ["completed", "failed", "cancelled"])
-async def test_a_finished_job_cannot_be_cancelled(database: Database, worker: SqlWorker, outcome: str) -> None:
-    await enqueue(database)
-    if outcome == "completed":
-        await worker.complete(await worker.claim())
-    elif outcome == "failed":
-        await worker.fail(await worker.claim(), discard=[True])
-    else:
-        await database.call("cancel_job", 1)
-    before = await snapshot(database)
-    with pytest.raises(WrongState, match=f"job 1 is {outcome} and cannot be cancelled"):
-        await database.call("cancel_job", 1)
-    assert await snapshot(database) == before
+async def test_a_finished_job_cannot_be_cancelled(
+    database: Database, worker: SqlWorker, subtests: pytest.Subtests
+) -> None:
+    for outcome in ["completed", "failed", "cancelled"]:
+        await empty(database)
+        with subtests.test(outcome=outcome):
+            await enqueue(database)
+            if outcome == "completed":
+                await worker.complete(await worker.claim())
+            elif outcome == "failed":
+                await worker.fail(await worker.claim(), discard=[True])
+            else:
+                await database.call("cancel_job", 1)
+            before = await snapshot(database)
+            with pytest.raises(WrongState, match=f"job 1 is {outcome} and cannot be cancelled"):
+                await database.call("cancel_job", 1)
+            assert await snapshot(database) == before
 
 
 async def test_a_job_that_is_not_there_cannot_be_cancelled(database: Database) -> None:

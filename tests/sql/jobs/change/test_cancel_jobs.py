@@ -161,16 +161,14 @@ async def test_a_job_that_is_claimed_meanwhile_is_judged_as_it_is_then(fresh_dat
     assert await states(database) == {1: "claimed", 2: "cancelled"}
 
 
-@pytest.mark.parametrize(
-    ("filters", "complaint"),
-    [
+async def test_bad_filters_are_refused(database: Database, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"batch": 0}, "batch must be from 1 to 10000, not 0"),
         ({"state": "failed"}, "state must be that of an unfinished job, not 'failed'"),
-    ],
-)
-async def test_bad_filters_are_refused(database: Database, filters: dict[str, Any], complaint: str) -> None:
-    with pytest.raises(BadInput, match=complaint):
-        await cancel(database, **filters)
+    ]
+    for filters, complaint in cases:
+        with subtests.test(filters=filters, complaint=complaint), pytest.raises(BadInput, match=complaint):
+            await cancel(database, **filters)
 
 
 async def test_a_job_whose_row_somebody_holds_is_skipped_with_the_session_named(

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from leasehold.database import Database
-from tests.support.sql_jobs import enqueue, job, snapshot
+from tests.support.sql_jobs import empty, enqueue, job, snapshot
 from tests.support.sql_worker import SqlWorker
 
 NOTHING = ("args", "metadata", "priorities", "queues", "max_attempts", "run_ats")
@@ -33,13 +33,17 @@ async def test_what_is_given_changes_and_the_rest_stays(database: Database) -> N
     )
 
 
-@pytest.mark.parametrize(
-    ("key", "hours", "expected"),
-    [(None, 1, "scheduled"), (None, -1, "pending"), ("k", 1, "scheduled"), ("k", -1, "waiting")],
-)
-async def test_a_job_moves_with_its_time(database: Database, key: str | None, hours: int, expected: str) -> None:
-    await enqueue(database, key=key, delay=timedelta(minutes=5))
-    assert await change(database, run_ats=datetime.now(UTC) + timedelta(hours=hours)) == [expected]
+async def test_a_job_moves_with_its_time(database: Database, subtests: pytest.Subtests) -> None:
+    for key, hours, expected in [
+        (None, 1, "scheduled"),
+        (None, -1, "pending"),
+        ("k", 1, "scheduled"),
+        ("k", -1, "waiting"),
+    ]:
+        await empty(database)
+        with subtests.test(key=key, hours=hours, expected=expected):
+            await enqueue(database, key=key, delay=timedelta(minutes=5))
+            assert await change(database, run_ats=datetime.now(UTC) + timedelta(hours=hours)) == [expected]
 
 
 async def test_a_blocked_job_stays_blocked(database: Database) -> None:
@@ -48,14 +52,18 @@ async def test_a_blocked_job_stays_blocked(database: Database) -> None:
     assert await change(database, 2, run_ats=datetime.now(UTC)) == ["blocked"]
 
 
-@pytest.mark.parametrize("state", ["claimed", "running", "completed", "unknown"])
-async def test_a_job_that_is_held_or_gone_is_left_alone(database: Database, worker: SqlWorker, state: str) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
-    if state == "running":
-        await worker.start(claimed)
-    elif state == "completed":
-        await worker.complete(claimed)
-    before = await snapshot(database)
-    assert await change(database, 1 if state != "unknown" else 9, args="{}", priorities=1) == []
-    assert await snapshot(database) == before
+async def test_a_job_that_is_held_or_gone_is_left_alone(
+    database: Database, worker: SqlWorker, subtests: pytest.Subtests
+) -> None:
+    for state in ["claimed", "running", "completed", "unknown"]:
+        await empty(database)
+        with subtests.test(state=state):
+            await enqueue(database)
+            claimed = await worker.claim()
+            if state == "running":
+                await worker.start(claimed)
+            elif state == "completed":
+                await worker.complete(claimed)
+            before = await snapshot(database)
+            assert await change(database, 1 if state != "unknown" else 9, args="{}", priorities=1) == []
+            assert await snapshot(database) == before

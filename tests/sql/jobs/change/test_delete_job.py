@@ -5,7 +5,7 @@ import pytest
 from leasehold.database import Database
 from leasehold.errors import UnknownJob, WrongState
 from tests.support.sql_chains import continued, ended
-from tests.support.sql_jobs import enqueue, events, snapshot, states
+from tests.support.sql_jobs import empty, enqueue, events, snapshot, states
 from tests.support.sql_worker import SqlWorker
 
 
@@ -16,11 +16,13 @@ async def test_a_pending_job_goes_and_one_event_remains(database: Database) -> N
     assert await events(database, first) == [("deleted", 0)]
 
 
-@pytest.mark.parametrize("over", ["completed", "failed", "cancelled"])
-async def test_a_finished_job_goes(database: Database, worker: SqlWorker, over: str) -> None:
-    job_id = await ended(database, worker, over)
-    assert await database.call_value("delete_job", job_id) == over
-    assert await states(database) == {}
+async def test_a_finished_job_goes(database: Database, worker: SqlWorker, subtests: pytest.Subtests) -> None:
+    for over in ["completed", "failed", "cancelled"]:
+        await empty(database)
+        with subtests.test(over=over):
+            job_id = await ended(database, worker, over)
+            assert await database.call_value("delete_job", job_id) == over
+            assert await states(database) == {}
 
 
 async def test_the_next_job_of_its_key_moves_up(database: Database) -> None:

@@ -80,16 +80,14 @@ async def test_each_id_that_was_named_is_answered(jobs: Database) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("filters", "complaint"),
-    [
+async def test_nonsense_is_refused(database: Database, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"batch": 0}, "batch must be from 1 to 10000, not 0"),
         ({"state": "running"}, "state must be one in which nobody holds the job, not 'running'"),
-    ],
-)
-async def test_nonsense_is_refused(database: Database, filters: dict[str, Any], complaint: str) -> None:
-    with pytest.raises(BadInput, match=complaint):
-        await delete(database, **filters)
+    ]
+    for filters, complaint in cases:
+        with subtests.test(filters=filters, complaint=complaint), pytest.raises(BadInput, match=complaint):
+            await delete(database, **filters)
 
 
 async def test_of_two_that_remove_a_job_at_once_the_second_says_that_it_is_no_more(database: Database) -> None:

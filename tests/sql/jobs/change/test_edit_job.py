@@ -9,7 +9,7 @@ import trio
 
 from leasehold.database import Caller, Database
 from leasehold.errors import BadInput, UnknownJob, WrongState
-from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, states
+from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, states
 from tests.support.sql_waits import open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
 from tests.support.waiting import PATIENCE
@@ -19,31 +19,33 @@ async def edit(database: Caller, job_id: int = 1, **changes: object) -> object:
     return await database.call_value("edit_job", job_id, timeout=None, **changes)
 
 
-@pytest.mark.parametrize("state", ["pending", "failed", "cancelled"])
 async def test_what_is_given_changes_and_the_timeline_has_the_old_and_the_new(
-    database: Database, worker: SqlWorker, state: str
+    database: Database, worker: SqlWorker, subtests: pytest.Subtests
 ) -> None:
-    await enqueue(database, args='{"a": 1}', metadata='{"m": 1}', priority=2)
-    if state == "failed":
-        await worker.fail(await worker.claim(), discard=[True])
-    elif state == "cancelled":
-        await database.call("cancel_job", 1)
-    changes: dict[str, Any] = {
-        "args": '{"a": 2}',
-        "priority": 5,
-        "queue": "q",
-        "max_attempts": 3,
-        "metadata": '{"m": 2}',
-    }
-    assert await edit(database, reason="typo", **changes) == state
-    row = await job(database, 1)
-    assert (row["args"], row["priority"], row["queue"], row["max_attempts"]) == ('{"a": 2}', 5, "q", 3)
-    (entry,) = [row for row in await database.call("get_job_timeline", 1) if row["event"] == "edited"]
-    assert entry["message"] == "typo"
-    assert json.loads(entry["detail"]) == {
-        "old": {"args": {"a": 1}, "priority": 2, "queue": "default", "max_attempts": 20, "metadata": {"m": 1}},
-        "new": {"args": {"a": 2}, "priority": 5, "queue": "q", "max_attempts": 3, "metadata": {"m": 2}},
-    }
+    for state in ["pending", "failed", "cancelled"]:
+        await empty(database)
+        with subtests.test(state=state):
+            await enqueue(database, args='{"a": 1}', metadata='{"m": 1}', priority=2)
+            if state == "failed":
+                await worker.fail(await worker.claim(), discard=[True])
+            elif state == "cancelled":
+                await database.call("cancel_job", 1)
+            changes: dict[str, Any] = {
+                "args": '{"a": 2}',
+                "priority": 5,
+                "queue": "q",
+                "max_attempts": 3,
+                "metadata": '{"m": 2}',
+            }
+            assert await edit(database, reason="typo", **changes) == state
+            row = await job(database, 1)
+            assert (row["args"], row["priority"], row["queue"], row["max_attempts"]) == ('{"a": 2}', 5, "q", 3)
+            (entry,) = [row for row in await database.call("get_job_timeline", 1) if row["event"] == "edited"]
+            assert entry["message"] == "typo"
+            assert json.loads(entry["detail"]) == {
+                "old": {"args": {"a": 1}, "priority": 2, "queue": "default", "max_attempts": 20, "metadata": {"m": 1}},
+                "new": {"args": {"a": 2}, "priority": 5, "queue": "q", "max_attempts": 3, "metadata": {"m": 2}},
+            }
 
 
 async def test_what_is_not_given_stays_and_is_not_told(database: Database) -> None:
@@ -100,18 +102,22 @@ async def test_idle_workers_are_woken(database: Database, worker: SqlWorker) -> 
             assert await listening.payloads.receive() == "wake:q"
 
 
-@pytest.mark.parametrize("state", ["claimed", "running", "completed"])
-async def test_a_job_that_is_held_or_done_cannot_be_edited(database: Database, worker: SqlWorker, state: str) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
-    if state == "running":
-        await worker.start(claimed)
-    elif state == "completed":
-        await worker.complete(claimed)
-    before = await snapshot(database)
-    with pytest.raises(WrongState, match=f"job 1 is {state} and cannot be edited"):
-        await edit(database, args="{}")
-    assert await snapshot(database) == before
+async def test_a_job_that_is_held_or_done_cannot_be_edited(
+    database: Database, worker: SqlWorker, subtests: pytest.Subtests
+) -> None:
+    for state in ["claimed", "running", "completed"]:
+        await empty(database)
+        with subtests.test(state=state):
+            await enqueue(database)
+            claimed = await worker.claim()
+            if state == "running":
+                await worker.start(claimed)
+            elif state == "completed":
+                await worker.complete(claimed)
+            before = await snapshot(database)
+            with pytest.raises(WrongState, match=f"job 1 is {state} and cannot be edited"):
+                await edit(database, args="{}")
+            assert await snapshot(database) == before
 
 
 async def test_a_job_that_is_not_there_cannot_be_edited(database: Database) -> None:

@@ -6,7 +6,7 @@ import trio
 from leasehold.database import Database
 from leasehold.errors import UnknownJob, WrongState
 from tests.support.sql_guards import expire
-from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, states
+from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, states
 from tests.support.sql_waits import open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
 from tests.support.waiting import PATIENCE
@@ -65,19 +65,21 @@ async def test_a_keyed_job_stands_in_line(database: Database, worker: SqlWorker)
     assert await database.call_value("retry_job", 1) == "pending"
 
 
-@pytest.mark.parametrize("state", ["pending", "waiting", "claimed", "running"])
-async def test_an_open_job_needs_no_retry(database: Database, worker: SqlWorker, state: str) -> None:
-    job_id = await enqueue(database, key="k")
-    if state == "waiting":
-        job_id = await enqueue(database, key="k")
-    elif state != "pending":
-        claimed = await worker.claim()
-        if state == "running":
-            await worker.start(claimed)
-    before = await snapshot(database)
-    with pytest.raises(WrongState, match=f"job {job_id} is {state} and needs no retry"):
-        await database.call("retry_job", job_id)
-    assert await snapshot(database) == before
+async def test_an_open_job_needs_no_retry(database: Database, worker: SqlWorker, subtests: pytest.Subtests) -> None:
+    for state in ["pending", "waiting", "claimed", "running"]:
+        await empty(database)
+        with subtests.test(state=state):
+            job_id = await enqueue(database, key="k")
+            if state == "waiting":
+                job_id = await enqueue(database, key="k")
+            elif state != "pending":
+                claimed = await worker.claim()
+                if state == "running":
+                    await worker.start(claimed)
+            before = await snapshot(database)
+            with pytest.raises(WrongState, match=f"job {job_id} is {state} and needs no retry"):
+                await database.call("retry_job", job_id)
+            assert await snapshot(database) == before
 
 
 async def test_a_completed_job_stays_completed(database: Database, worker: SqlWorker) -> None:

@@ -147,18 +147,16 @@ async def test_of_jobs_with_one_unique_key_only_one_is_retried(database: Databas
     assert await retry(database) == {first: reason, second: reason}
 
 
-@pytest.mark.parametrize(
-    ("filters", "complaint"),
-    [
+async def test_bad_filters_are_refused(database: Database, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"batch": 0}, "batch must be from 1 to 10000, not 0"),
         ({"batch": 10_001}, "batch must be from 1 to 10000, not 10001"),
         ({"batch": None}, "batch must be from 1 to 10000, not null"),
         ({"state": "completed"}, "state must be failed or cancelled, not 'completed'"),
-    ],
-)
-async def test_bad_filters_are_refused(database: Database, filters: dict[str, Any], complaint: str) -> None:
-    with pytest.raises(BadInput, match=complaint):
-        await retry(database, **filters)
+    ]
+    for filters, complaint in cases:
+        with subtests.test(filters=filters, complaint=complaint), pytest.raises(BadInput, match=complaint):
+            await retry(database, **filters)
 
 
 async def test_of_two_at_once_each_job_is_retried_by_one(database: Database, worker: SqlWorker) -> None:

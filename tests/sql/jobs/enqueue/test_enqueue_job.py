@@ -7,7 +7,7 @@ import pytest
 from leasehold.database import Database
 from leasehold.errors import BadInput, LeaseholdError
 from tests.support.sql_edges import edges
-from tests.support.sql_jobs import enqueue, job, states
+from tests.support.sql_jobs import empty, enqueue, job, states
 from tests.support.sql_waits import freeze, rolled_back
 
 
@@ -85,10 +85,12 @@ async def test_a_run_at_in_the_future_makes_it_scheduled(database: Database) -> 
     assert (row["state"], row["run_at"]) == ("scheduled", when)
 
 
-@pytest.mark.parametrize("delay", [timedelta(0), None])
-async def test_no_delay_makes_it_claimable_now(database: Database, delay: timedelta | None) -> None:
-    row = await job(database, await enqueue(database, delay=delay))
-    assert (row["state"], row["run_at"]) == ("pending", row["created_at"])
+async def test_no_delay_makes_it_claimable_now(database: Database, subtests: pytest.Subtests) -> None:
+    for delay in [timedelta(0), None]:
+        await empty(database)
+        with subtests.test(delay=delay):
+            row = await job(database, await enqueue(database, delay=delay))
+            assert (row["state"], row["run_at"]) == ("pending", row["created_at"])
 
 
 async def test_a_run_at_in_the_past_means_now_and_overtakes_nobody(database: Database) -> None:
@@ -112,10 +114,12 @@ async def test_null_args_and_metadata_mean_none(database: Database) -> None:
     assert (row["args"], row["metadata"]) == ("{}", None)
 
 
-@pytest.mark.parametrize("first_id", [2**31 - 1, 2**53 - 1, 2**63 - 2])
-async def test_ids_have_eight_bytes(database: Database, first_id: int) -> None:
-    await database.fetch("select setval('leasehold.jobs_id_seq', $1)", first_id)
-    assert await enqueue(database) == first_id + 1
+async def test_ids_have_eight_bytes(database: Database, subtests: pytest.Subtests) -> None:
+    for first_id in [2**31 - 1, 2**53 - 1, 2**63 - 2]:
+        await empty(database)
+        with subtests.test(first_id=first_id):
+            await database.fetch("select setval('leasehold.jobs_id_seq', $1)", first_id)
+            assert await enqueue(database) == first_id + 1
 
 
 async def test_when_ids_run_out_the_job_is_refused(database: Database) -> None:

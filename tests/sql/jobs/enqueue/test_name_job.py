@@ -6,7 +6,7 @@ import pytest
 
 from leasehold.database import Database
 from leasehold.errors import BadInput
-from tests.support.sql_jobs import enqueue_many
+from tests.support.sql_jobs import empty, enqueue_many
 
 ARRAYS: list[tuple[list[object], int, str]] = [
     ([{}], 1, ""),
@@ -16,11 +16,11 @@ ARRAYS: list[tuple[list[object], int, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("jobs", "place", "name"), ARRAYS)
-async def test_a_job_that_is_not_alone_is_named_by_its_place(
-    database: Database, jobs: object, place: int, name: str
-) -> None:
-    assert await database.call_value("name_job", json.dumps(jobs), place) == name
+async def test_a_job_that_is_not_alone_is_named_by_its_place(database: Database, subtests: pytest.Subtests) -> None:
+    for jobs, place, name in ARRAYS:
+        await empty(database)
+        with subtests.test(jobs=jobs, place=place, name=name):
+            assert await database.call_value("name_job", json.dumps(jobs), place) == name
 
 
 CASES: list[tuple[object, str]] = [

@@ -15,7 +15,7 @@ from tests.support.sql_waits import freeze, rolled_back
 from tests.support.sql_worker import SqlWorker
 
 NOW = "2026-01-05 12:00:00+00"
-BATCHES = 150
+BATCHES = 100
 
 SANE: dict[str, list[Any]] = {
     "queue": ["mail", "ж" * 100, "it's"],

@@ -8,33 +8,42 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from leasehold.database import Database
+from tests.support.sql_jobs import empty
 from tests.support.sql_kinds import declare
 from tests.support.sql_waits import freeze
 
 DAY = timedelta(seconds=86_400)
 
 
-@pytest.mark.parametrize("noon", ["2026-03-28 12:00Z", "2026-10-24 12:00Z"], ids=["23 hours", "25 hours"])
-async def test_a_day_has_86400_seconds_where_the_clock_of_the_session_changes(database: Database, noon: str) -> None:
-    now = datetime.fromisoformat(noon.replace("Z", "+00:00"))
-    await declare(database, {"kind": "declared", "deadline": 86_400})
-    async with database.reserve("in Berlin") as connection:
-        await connection.execute("set timezone = 'Europe/Berlin'")
-        await freeze(connection, noon)
-        jobs = json.dumps(
-            [{"kind": "a", "deadline": "P1D"}, {"kind": "declared"}, {"kind": "a", "key": "k", "deadline": "P1D"}]
-        )
-        await connection.fetch("select leasehold.enqueue_jobs($1::text::jsonb)", jobs)
-        await connection.fetch("select leasehold.enqueue_job('declared')")
-        await connection.execute("insert into leasehold.jobs (kind) values ('declared')")
-        deadlines = await connection.fetch("select deadline from leasehold.jobs order by id")
-        await connection.fetch("select leasehold.enqueue_job('later', delay => '1 day')")
-        [later] = await connection.fetch("select run_at from leasehold.jobs where kind = 'later'")
-        [zone] = await connection.fetch("show timezone")
-        await connection.execute("reset timezone")
-    assert [row["deadline"] for row in deadlines] == [now + DAY] * 5
-    assert later["run_at"] == now + DAY
-    assert zone[0] == "Europe/Berlin"
+async def test_a_day_has_86400_seconds_where_the_clock_of_the_session_changes(
+    database: Database, subtests: pytest.Subtests
+) -> None:
+    for noon in ["2026-03-28 12:00Z", "2026-10-24 12:00Z"]:
+        await empty(database)
+        with subtests.test(noon=noon):
+            now = datetime.fromisoformat(noon.replace("Z", "+00:00"))
+            await declare(database, {"kind": "declared", "deadline": 86_400})
+            async with database.reserve("in Berlin") as connection:
+                await connection.execute("set timezone = 'Europe/Berlin'")
+                await freeze(connection, noon)
+                jobs = json.dumps(
+                    [
+                        {"kind": "a", "deadline": "P1D"},
+                        {"kind": "declared"},
+                        {"kind": "a", "key": "k", "deadline": "P1D"},
+                    ]
+                )
+                await connection.fetch("select leasehold.enqueue_jobs($1::text::jsonb)", jobs)
+                await connection.fetch("select leasehold.enqueue_job('declared')")
+                await connection.execute("insert into leasehold.jobs (kind) values ('declared')")
+                deadlines = await connection.fetch("select deadline from leasehold.jobs order by id")
+                await connection.fetch("select leasehold.enqueue_job('later', delay => '1 day')")
+                [later] = await connection.fetch("select run_at from leasehold.jobs where kind = 'later'")
+                [zone] = await connection.fetch("show timezone")
+                await connection.execute("reset timezone")
+            assert [row["deadline"] for row in deadlines] == [now + DAY] * 5
+            assert later["run_at"] == now + DAY
+            assert zone[0] == "Europe/Berlin"
 
 
 async def test_dates_in_documents_are_in_utc_where_they_say_no_offset(database: Database) -> None:

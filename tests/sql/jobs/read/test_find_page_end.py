@@ -23,7 +23,7 @@ async def test_only_jobs_of_the_state_or_key_count(database: Database, worker: S
     assert await database.call_value("find_page_end", key="k", jobs=1, timeout=None) == 1
 
 
-@pytest.mark.parametrize("jobs", [0, 1_000_001, None])
-async def test_a_look_at_too_many_or_none_is_refused(database: Database, jobs: int | None) -> None:
-    with pytest.raises(BadInput, match="jobs must be from 1 to 1000000, not"):
-        await database.call_value("find_page_end", jobs=jobs, timeout=None)
+async def test_a_look_at_too_many_or_none_is_refused(database: Database, subtests: pytest.Subtests) -> None:
+    for jobs in [0, 1_000_001, None]:
+        with subtests.test(jobs=jobs), pytest.raises(BadInput, match="jobs must be from 1 to 1000000, not"):
+            await database.call_value("find_page_end", jobs=jobs, timeout=None)

@@ -5,7 +5,7 @@ import pytest
 from leasehold.database import Database
 from leasehold.errors import UnknownJob
 from tests.support.sql_guards import expire
-from tests.support.sql_jobs import enqueue
+from tests.support.sql_jobs import empty, enqueue
 from tests.support.sql_worker import SqlWorker
 
 
@@ -31,14 +31,18 @@ async def test_every_attempt_is_kept_with_its_traceback_and_no_retry_loses_one(
     assert [row["at"] for row in rows] == sorted(row["at"] for row in rows)
 
 
-@pytest.mark.parametrize("max_attempts", [1, 5], ids=["the last attempt", "one of several"])
-async def test_a_lease_that_ran_out_is_told_once(database: Database, worker: SqlWorker, max_attempts: int) -> None:
-    await enqueue(database, max_attempts=max_attempts)
-    await worker.claim()
-    await expire(database, 1)
-    await database.call("reap_jobs")
-    ((attempt, kind, _),) = await errors(database)
-    assert (attempt, kind) == (1, "LeaseExpired")
+async def test_a_lease_that_ran_out_is_told_once(
+    database: Database, worker: SqlWorker, subtests: pytest.Subtests
+) -> None:
+    for max_attempts in [1, 5]:
+        await empty(database)
+        with subtests.test(max_attempts=max_attempts):
+            await enqueue(database, max_attempts=max_attempts)
+            await worker.claim()
+            await expire(database, 1)
+            await database.call("reap_jobs")
+            ((attempt, kind, _),) = await errors(database)
+            assert (attempt, kind) == (1, "LeaseExpired")
 
 
 async def test_a_cancelled_job_did_not_fail(database: Database) -> None:

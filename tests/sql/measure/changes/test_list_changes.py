@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from leasehold.database import Caller, Database
-from tests.support.sql_jobs import enqueue, pile_up
+from tests.support.sql_jobs import empty, enqueue, pile_up
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker
 
@@ -55,24 +55,26 @@ async def test_only_what_happened_between_two_moments_is_told(database: Database
         ]
 
 
-@pytest.mark.parametrize("size", [3, 7, 100])
 async def test_pages_go_on_where_the_last_one_ended_though_many_things_happened_at_once(
-    database: Database, size: int
+    database: Database, subtests: pytest.Subtests
 ) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2030-01-01 12:00Z")
-        await pile_up(connection, 20)
-        worker = SqlWorker(connection)
-        await worker.complete(await worker.claim(20))
-        start, from_id, seen = NOON, 0, set[int]()
-        while True:
-            rows = await connection.call("list_changes", start, None, from_id, size)
-            seen |= {row["job_id"] for row in rows}
-            if len(rows) < size:
-                break
-            assert (rows[-1]["at"], rows[-1]["job_id"]) > (start, from_id)
-            start, from_id = rows[-1]["at"], rows[-1]["job_id"]
-    assert seen == set(range(1, 21))
+    for size in [3, 7, 100]:
+        await empty(database)
+        with subtests.test(size=size):
+            async with database.reserve("clocked") as connection:
+                await freeze(connection, "2030-01-01 12:00Z")
+                await pile_up(connection, 20)
+                worker = SqlWorker(connection)
+                await worker.complete(await worker.claim(20))
+                start, from_id, seen = NOON, 0, set[int]()
+                while True:
+                    rows = await connection.call("list_changes", start, None, from_id, size)
+                    seen |= {row["job_id"] for row in rows}
+                    if len(rows) < size:
+                        break
+                    assert (rows[-1]["at"], rows[-1]["job_id"]) > (start, from_id)
+                    start, from_id = rows[-1]["at"], rows[-1]["job_id"]
+            assert seen == set(range(1, 21))
 
 
 async def test_of_a_deleted_chain_what_it_was_is_still_told(database: Database, worker: SqlWorker) -> None:

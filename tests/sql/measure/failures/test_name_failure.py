@@ -5,6 +5,7 @@ import json
 import pytest
 
 from leasehold.database import Database
+from tests.support.sql_jobs import empty
 
 BOOM = {"type": "ValueError", "message": "boom", "place": "shop/jobs.py:42 in charge"}
 
@@ -16,14 +17,18 @@ async def name(database: Database, kind: str | None, error: object) -> str:
     return found
 
 
-@pytest.mark.parametrize("other", [{"message": "bang"}, {"place": "shop/jobs.py:57 in charge"}, {"traceback": "…"}])
-async def test_neither_the_message_nor_the_line_counts(database: Database, other: dict[str, str]) -> None:
-    assert await name(database, "pay", BOOM) == await name(database, "pay", BOOM | other)
+async def test_neither_the_message_nor_the_line_counts(database: Database, subtests: pytest.Subtests) -> None:
+    for other in [{"message": "bang"}, {"place": "shop/jobs.py:57 in charge"}, {"traceback": "…"}]:
+        await empty(database)
+        with subtests.test(other=other):
+            assert await name(database, "pay", BOOM) == await name(database, "pay", BOOM | other)
 
 
-@pytest.mark.parametrize("other", [{"type": "KeyError"}, {"place": "shop/jobs.py:42 in refund"}])
-async def test_the_type_and_the_function_count(database: Database, other: dict[str, str]) -> None:
-    assert await name(database, "pay", BOOM) != await name(database, "pay", BOOM | other)
+async def test_the_type_and_the_function_count(database: Database, subtests: pytest.Subtests) -> None:
+    for other in [{"type": "KeyError"}, {"place": "shop/jobs.py:42 in refund"}]:
+        await empty(database)
+        with subtests.test(other=other):
+            assert await name(database, "pay", BOOM) != await name(database, "pay", BOOM | other)
 
 
 async def test_the_kind_counts(database: Database) -> None:

@@ -25,7 +25,7 @@ async def test_the_last_minutes_are_summed_up_by_queue(database: Database) -> No
     assert (other["queue"], other["cancelled"], other["average_wait"], other["p95_wait"]) == ("r", 1, None, None)
 
 
-@pytest.mark.parametrize("minutes", [0, 2881, None])
-async def test_minutes_out_of_range_are_refused(database: Database, minutes: int | None) -> None:
-    with pytest.raises(BadInput, match="minutes must be from 1 to 2880"):
-        await database.call("get_rates", None, minutes)
+async def test_minutes_out_of_range_are_refused(database: Database, subtests: pytest.Subtests) -> None:
+    for minutes in [0, 2881, None]:
+        with subtests.test(minutes=minutes), pytest.raises(BadInput, match="minutes must be from 1 to 2880"):
+            await database.call("get_rates", None, minutes)

@@ -19,7 +19,7 @@ async def test_minutes_of_the_queues_that_are_asked_for_are_told_by_queue(databa
         assert await connection.call("list_minutes", []) == []
 
 
-@pytest.mark.parametrize("minutes", [0, 2881])
-async def test_minutes_are_kept_for_two_days(database: Database, minutes: int) -> None:
-    with pytest.raises(BadInput, match="minutes must be from 1 to 2880"):
-        await database.call("list_minutes", ["q"], minutes)
+async def test_minutes_are_kept_for_two_days(database: Database, subtests: pytest.Subtests) -> None:
+    for minutes in [0, 2881]:
+        with subtests.test(minutes=minutes), pytest.raises(BadInput, match="minutes must be from 1 to 2880"):
+            await database.call("list_minutes", ["q"], minutes)

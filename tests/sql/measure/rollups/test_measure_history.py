@@ -36,10 +36,13 @@ async def test_no_step_is_shorter_than_a_minute(database: Database) -> None:
         assert len(await connection.call("measure_history", "q", 0.1, 500)) == 6
 
 
-@pytest.mark.parametrize(("hours", "points"), [(0.0, 60), (721.0, 60), (None, 60)])
-async def test_hours_out_of_range_are_refused(database: Database, hours: float | None, points: int) -> None:
-    with pytest.raises(BadInput, match="hours must be above 0 and at most 720"):
-        await database.call("measure_history", "q", hours, points)
+async def test_hours_out_of_range_are_refused(database: Database, subtests: pytest.Subtests) -> None:
+    for hours, points in [(0.0, 60), (721.0, 60), (None, 60)]:
+        with (
+            subtests.test(hours=hours, points=points),
+            pytest.raises(BadInput, match="hours must be above 0 and at most 720"),
+        ):
+            await database.call("measure_history", "q", hours, points)
 
 
 async def test_points_out_of_range_are_refused(database: Database) -> None:

@@ -8,6 +8,7 @@ import pytest
 from leasehold.database import Database
 from leasehold.errors import BadInput
 from tests.sql.workers.commands.test_wake_idle_workers import heard, idle_worker
+from tests.support.sql_jobs import empty
 from tests.support.sql_schedules import create, fire, fire_of, history, jobs_made, planned, schedule, set_plan
 from tests.support.sql_waits import freeze, open_transaction
 from tests.support.sql_worker import SqlWorker
@@ -59,16 +60,16 @@ async def test_nor_when_somebody_turns_the_plan_back(database: Database) -> None
         assert len(await jobs_made(connection)) == 1
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [{"revision": 2}, {"expected": "2030-01-01 11:59Z"}, {"id": 99}],
-    ids=["another definition", "another tick", "gone"],
-)
-async def test_what_was_prepared_for_something_else_does_not_fire(database: Database, wrong: dict[str, object]) -> None:
-    async with database.reserve("clocked") as connection:
-        row = await planned(connection)
-        assert await fire(connection, {**fire_of(row, NEXT), **wrong}) == []
-        assert await jobs_made(connection) == []
+async def test_what_was_prepared_for_something_else_does_not_fire(
+    database: Database, subtests: pytest.Subtests
+) -> None:
+    for wrong in [{"revision": 2}, {"expected": "2030-01-01 11:59Z"}, {"id": 99}]:
+        await empty(database)
+        with subtests.test(wrong=wrong):
+            async with database.reserve("clocked") as connection:
+                row = await planned(connection)
+                assert await fire(connection, {**fire_of(row, NEXT), **wrong}) == []
+                assert await jobs_made(connection) == []
 
 
 async def test_a_tick_to_come_does_not_fire_whatever_the_caller_believes(database: Database) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from leasehold.database import Database
 from leasehold.errors import BadInput, UnknownSchedule
+from tests.support.sql_jobs import empty
 from tests.support.sql_schedules import create, create_at, jobs_made
 from tests.support.sql_waits import freeze
 
@@ -64,11 +65,13 @@ async def test_today_is_the_default_and_what_is_past_runs_now(database: Database
     assert await starts(database) == [*["02 10:00"] * 4, *["02 14:00"] * 2]
 
 
-@pytest.mark.parametrize("batches", [0, -1, 100001])
-async def test_batches_are_a_sensible_number(database: Database, batches: int) -> None:
-    await create(database)
-    with pytest.raises(BadInput, match="batches must be from 1 to 100000"):
-        await database.call("generate_jobs", "s", batches)
+async def test_batches_are_a_sensible_number(database: Database, subtests: pytest.Subtests) -> None:
+    for batches in [0, -1, 100001]:
+        await empty(database)
+        with subtests.test(batches=batches):
+            await create(database)
+            with pytest.raises(BadInput, match="batches must be from 1 to 100000"):
+                await database.call("generate_jobs", "s", batches)
 
 
 async def test_there_must_be_one(database: Database) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from leasehold.database import Database
+from tests.support.sql_jobs import empty
 from tests.support.sql_schedules import create
 
 ASK = (
@@ -73,22 +74,20 @@ async def test_a_delay_takes_the_place_of_the_time(database: Database) -> None:
     assert (job["delay"], job["run_at"], job["args"]) == (60, None, {})
 
 
-@pytest.mark.parametrize(
-    ("batches", "seconds"),
-    [
+async def test_they_are_spread_over_the_window(database: Database, subtests: pytest.Subtests) -> None:
+    for batches, seconds in [
         (None, [0, 10, 20, 30, 40, 50]),
         (2, [0, 0, 0, 30, 30, 30]),
         (4, [0, 0, 15, 30, 30, 45]),
         (100, [0, 9.6, 19.8, 30, 39.6, 49.8]),
-    ],
-    ids=["each its own", "halves", "quarters", "more than jobs"],
-)
-async def test_they_are_spread_over_the_window(database: Database, batches: int | None, seconds: list[float]) -> None:
-    await create(database)
-    jobs = await made(database, [{"n": n} for n in range(6)], 60, batches)
-    starts = [5 + second for second in seconds]
-    assert [float(job["run_at"].split(":")[2].removesuffix("+00")) for job in jobs] == pytest.approx(starts)
-    assert [job["args"]["n"] for job in jobs] == list(range(6))
+    ]:
+        await empty(database)
+        with subtests.test(batches=batches, seconds=seconds):
+            await create(database)
+            jobs = await made(database, [{"n": n} for n in range(6)], 60, batches)
+            starts = [5 + second for second in seconds]
+            assert [float(job["run_at"].split(":")[2].removesuffix("+00")) for job in jobs] == pytest.approx(starts)
+            assert [job["args"]["n"] for job in jobs] == list(range(6))
 
 
 async def test_no_rows_no_jobs(database: Database) -> None:

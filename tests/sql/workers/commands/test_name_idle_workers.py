@@ -8,7 +8,7 @@ import pytest
 
 from leasehold.database import Database
 from tests.sql.workers.commands.test_wake_idle_workers import heard
-from tests.support.sql_jobs import enqueue, enqueue_many
+from tests.support.sql_jobs import empty, enqueue, enqueue_many
 from tests.support.sql_limits import limit
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker
@@ -54,30 +54,36 @@ async def test_where_all_are_wanted_they_need_no_names(database: Database) -> No
     assert await heard(database, lambda: enqueue_many(database, [{"kind": "a"}] * 5)) == ["wake:default"]
 
 
-@pytest.mark.parametrize("count", [1, 2, 5])
-async def test_nobody_is_woken_for_a_kind_without_a_handler(database: Database, count: int) -> None:
-    await idle_workers(database, count, kinds=["a", "b"])
-    assert await heard(database, lambda: enqueue(database, "other")) == []
-    assert await heard(database, lambda: enqueue(database, "b")) != []
+async def test_nobody_is_woken_for_a_kind_without_a_handler(database: Database, subtests: pytest.Subtests) -> None:
+    for count in [1, 2, 5]:
+        await empty(database)
+        with subtests.test(count=count):
+            await idle_workers(database, count, kinds=["a", "b"])
+            assert await heard(database, lambda: enqueue(database, "other")) == []
+            assert await heard(database, lambda: enqueue(database, "b")) != []
 
 
-@pytest.mark.parametrize("count", [1, 2, 5])
-async def test_nobody_is_woken_for_a_paused_queue(database: Database, count: int) -> None:
-    await idle_workers(database, count)
-    await database.call("pause_queue", "default")
-    assert await heard(database, lambda: enqueue(database)) == []
-    assert await heard(database, lambda: enqueue(database, queue="other")) != []
+async def test_nobody_is_woken_for_a_paused_queue(database: Database, subtests: pytest.Subtests) -> None:
+    for count in [1, 2, 5]:
+        await empty(database)
+        with subtests.test(count=count):
+            await idle_workers(database, count)
+            await database.call("pause_queue", "default")
+            assert await heard(database, lambda: enqueue(database)) == []
+            assert await heard(database, lambda: enqueue(database, queue="other")) != []
 
 
-@pytest.mark.parametrize("count", [1, 2, 5])
 async def test_nobody_is_woken_where_the_queue_runs_as_much_as_it_may(
-    database: Database, worker: SqlWorker, count: int
+    database: Database, worker: SqlWorker, subtests: pytest.Subtests
 ) -> None:
-    await limit(database, 2)
-    await enqueue_many(database, [{"kind": "a"}] * 2)
-    await worker.claim()
-    await idle_workers(database, count)
-    assert await heard(database, lambda: enqueue(database)) == []
+    for count in [1, 2, 5]:
+        await empty(database)
+        with subtests.test(count=count):
+            await limit(database, 2)
+            await enqueue_many(database, [{"kind": "a"}] * 2)
+            await worker.claim()
+            await idle_workers(database, count)
+            assert await heard(database, lambda: enqueue(database)) == []
 
 
 async def test_a_limit_caps_how_many_are_woken(database: Database) -> None:
