@@ -5,6 +5,7 @@ import re
 import threading
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from typing import Any
 
 import pytest
@@ -221,8 +222,7 @@ async def leak_a_cancellation() -> None:
     raise leaked[0]
 
 
-@pytest.mark.parametrize("runs", ["trio", "asyncio", "thread"])
-async def test_whatever_a_handler_raises_the_worker_lives(database_url: str, runs: Any) -> None:
+async def test_whatever_a_handler_raises_the_worker_lives(database_url: str) -> None:
     app = builtin_app()
     failures: dict[str, BaseException] = {
         "KeyboardInterrupt": KeyboardInterrupt(),
@@ -240,21 +240,21 @@ async def test_whatever_a_handler_raises_the_worker_lives(database_url: str, run
     }
 
     async def in_coroutine(failure: str) -> None:
-        if runs == "trio" and failure == "Cancelled":
+        if failure == "Cancelled":
             await leak_a_cancellation()
         raise failures[failure]
 
     def in_thread(failure: str) -> None:
         raise failures[failure]
 
-    app.kind("raises", runs=runs, max_attempts=1)(in_thread if runs == "thread" else in_coroutine)
-    names = [*failures, *(["Cancelled"] if runs == "trio" else [])]
+    flavours: list[Any] = ["trio", "asyncio", "thread"]
+    for runs in flavours:
+        app.kind(runs, runs=runs, max_attempts=1)(in_thread if runs == "thread" else in_coroutine)
     async with working(database_url, app) as running:
-        for name in names:
-            job = await running.run("raises", {"failure": name}, max_attempts=1)
-            assert job.state == "failed", name
+        for runs, name in [*product(flavours, failures), ("trio", "Cancelled")]:
+            job = await running.run(runs, {"failure": name}, max_attempts=1)
             expected = {"StopIteration": "RuntimeError"}.get(name, name)
-            assert job.error["type"] == expected
+            assert (runs, name, job.state, job.error["type"]) == (runs, name, "failed", expected)
         assert (await running.run("echo")).state == "completed"
         assert not running.ended.is_set()
 
