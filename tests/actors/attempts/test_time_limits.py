@@ -308,6 +308,7 @@ async def test_the_handler_can_see_why_it_is_cancelled(running: Working, reasons
         await until(lambda: len(reasons) == len(FLAVOURS))
         assert reasons == [reason] * len(FLAVOURS)
         reasons.clear()
+        await until(lambda: not running.worker.parts.holdings)
         await running.database.execute("delete from leasehold.jobs")
         await running.client.queues.resume("default")
 
