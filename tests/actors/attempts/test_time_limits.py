@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from typing import Any
 
 import pytest
@@ -13,9 +14,10 @@ import trio
 from trio.testing import MockClock
 
 import leasehold
-from leasehold import App, Discard, Job, RetryPolicy
+from leasehold import App, Client, Discard, Job, RetryPolicy
 from leasehold.actors.attempts import held_job as time_limits
 from leasehold.actors.attempts.held_job import RunClock
+from leasehold.database import Database
 from leasehold.errors import BadInput
 from leasehold.jobs.new_job import NewJob
 from leasehold.records.jobs import JobRecord
@@ -201,9 +203,8 @@ async def test_a_deadline_may_be_a_time(running: Working) -> None:
     assert (await running.finished(job_id)).error["type"] == "DeadlineExceeded"
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
+async def test_senseless_limits_are_refused(database: Database) -> None:
+    senseless: list[dict[str, Any]] = [
         {"deadline": timedelta(0)},
         {"deadline": timedelta(seconds=-1)},
         {"deadline": datetime(2026, 1, 1)},
@@ -211,19 +212,17 @@ async def test_a_deadline_may_be_a_time(running: Working) -> None:
         {"timeout": float("inf")},
         {"timeout": 0.0},
         {"timeout": -1.0},
-    ],
-)
-async def test_senseless_limits_are_refused(running: Working, fields: dict[str, Any]) -> None:
-    with pytest.raises(BadInput):
-        await running.client.enqueue("trio", **fields)
+    ]
+    for fields in senseless:
+        with pytest.raises(BadInput):
+            await Client(database).enqueue("trio", **fields)
 
 
-@pytest.mark.parametrize("option", ["timeout", "deadline"])
-@pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan"), float("inf")])
-def test_senseless_limits_of_kinds_are_refused(option: str, seconds: float) -> None:
-    options: dict[str, Any] = {option: seconds}
-    with pytest.raises(BadInput, match=f"{option} must be more than 0 seconds"):
-        App().kind("k", **options)
+def test_senseless_limits_of_kinds_are_refused() -> None:
+    for option, seconds in product(("timeout", "deadline"), (0.0, -1.0, float("nan"), float("inf"))):
+        options: dict[str, Any] = {option: seconds}
+        with pytest.raises(BadInput, match=f"{option} must be more than 0 seconds"):
+            App().kind("k", **options)
 
 
 def test_the_default_deadline_of_a_kind_is_a_length_of_time() -> None:
@@ -302,29 +301,28 @@ LOSSES: dict[str, Callable[[Working, int], Any]] = {
 }
 
 
-@pytest.mark.parametrize("reason", LOSSES)
-async def test_the_handler_can_see_why_it_is_cancelled(
-    running: Working, reasons: Reasons, begun: list[int], reason: str
-) -> None:
-    for job_id in [await started(running, begun, kind) for kind in FLAVOURS]:
-        await LOSSES[reason](running, job_id)
-    await until(lambda: len(reasons) == len(FLAVOURS))
-    assert reasons == [reason] * len(FLAVOURS)
+async def test_the_handler_can_see_why_it_is_cancelled(running: Working, reasons: Reasons, begun: list[int]) -> None:
+    for reason, lose in LOSSES.items():
+        for job_id in [await started(running, begun, kind) for kind in FLAVOURS]:
+            await lose(running, job_id)
+        await until(lambda: len(reasons) == len(FLAVOURS))
+        assert reasons == [reason] * len(FLAVOURS)
+        reasons.clear()
+        await until(lambda: not running.worker.parts.holdings)
+        await running.database.execute("delete from leasehold.jobs")
+        await running.client.queues.resume("default")
 
 
-@pytest.mark.parametrize("reason", ["cancelled", "deadline"])
 async def test_without_notifications_the_next_renewal_tells(
-    database_url: str, reasons: Reasons, begun: list[int], reason: str
+    database_url: str, reasons: Reasons, begun: list[int]
 ) -> None:
     app, lease = make_app(reasons, begun), 600.0
     async with working(database_url, app, notify=False, renew_seconds=0.3, lease_seconds=lease) as running:
-        job_id = await started(running, begun, "trio")
-        if reason == "cancelled":
-            await running.client.cancel(job_id)
-        else:
-            await make_late(running, job_id)
-        await until(lambda: bool(reasons))
-        assert reasons == [reason]
+        for reason, end in (("cancelled", cancel), ("deadline", make_late)):
+            await end(running, await started(running, begun, "trio"))
+            await until(lambda: bool(reasons))
+            assert reasons == [reason]
+            reasons.clear()
 
 
 # The clock itself.

@@ -43,8 +43,10 @@ async def asleep(runs: str, seconds: float) -> None:
         await asyncio.sleep(seconds)
 
 
-async def paid(running: Working) -> list[tuple[int, int]]:
-    return [tuple(row) for row in await running.database.fetch("select n, attempt from public.paid order by attempt")]
+async def paid(running: Working, number: int | None = None) -> list[tuple[int, int]]:
+    """The user's rows, all or those of a number."""
+    rows = "select n, attempt from public.paid where n = coalesce($1, n) order by attempt"
+    return [tuple(row) for row in await running.database.fetch(rows, number)]
 
 
 def an_app(handler: Callable[..., Any], runs: Any = None, name: str = "pay", **options: Any) -> App:
@@ -53,8 +55,15 @@ def an_app(handler: Callable[..., Any], runs: Any = None, name: str = "pay", **o
     return app
 
 
-@pytest.mark.parametrize("runs", FLAVOURS)
-async def test_the_users_rows_the_output_and_the_next_jobs_commit_together(database_url: str, runs: Any) -> None:
+def in_each_flavour(handler: Callable[..., Any], **options: Any) -> App:
+    """A kind for each event loop, called as it is."""
+    app = App()
+    for runs in FLAVOURS:
+        app.kind(runs, runs=runs, **options)(handler)
+    return app
+
+
+async def test_the_users_rows_the_output_and_the_next_jobs_commit_together(database_url: str) -> None:
     async def pay(job: Job, n: int) -> str:
         async with job.prepare() as tx:
             await tx.execute(PAY, n, 0)
@@ -63,16 +72,19 @@ async def test_the_users_rows_the_output_and_the_next_jobs_commit_together(datab
             job.start(NewJob(kind="mail", queue="elsewhere"))
         return f"paid {n}"
 
-    async with paying(database_url, an_app(pay, runs), queues=["default"]) as running:
-        job = await running.run("pay", {"n": 5})
-        assert (job.state, job.output, await paid(running)) == ("completed", "paid 5", [(5, 0), (5, 1)])
-        assert [each.state for each in await running.client.jobs.list(kind="mail")] == ["pending"]
-        timeline = [entry.event for entry in await running.client.jobs.timeline(job.id)]
-        assert timeline == ["created", "claimed", "started", "completed"]
-        assert await running.database.fetch("select 1 from leasehold.finished_jobs") == [(1,)]
-        await until(lambda: not running.worker.parts.holdings)
-        assert running.worker.parts.settler.statistics().completed == 1
-        assert running.worker.parts.settler.statistics().refused == 0
+    async with paying(database_url, in_each_flavour(pay), queues=["default"]) as running:
+        for number, runs in enumerate(FLAVOURS, 1):
+            job = await running.run(runs, {"n": number})
+            assert (job.state, job.output, await paid(running, number)) == (
+                "completed", f"paid {number}", [(number, 0), (number, 1)],
+            )  # fmt: skip
+            assert [each.state for each in await running.client.jobs.list(kind="mail")] == ["pending"] * number
+            timeline = [entry.event for entry in await running.client.jobs.timeline(job.id)]
+            assert timeline == ["created", "claimed", "started", "completed"]
+            assert len(await running.database.fetch("select from leasehold.finished_jobs")) == number
+            await until(lambda: not running.worker.parts.holdings)
+            assert running.worker.parts.settler.statistics().completed == number
+            assert running.worker.parts.settler.statistics().refused == 0
 
 
 async def test_a_handler_in_a_thread_has_the_same_without_await(database_url: str) -> None:
@@ -104,10 +116,7 @@ async def test_a_handler_under_asyncio_has_the_asyncpg_connection_itself(databas
         assert (job.output, await paid(running)) == (2, [(5, 1), (6, 2)])
 
 
-@pytest.mark.parametrize("runs", [*FLAVOURS, "thread"])
-async def test_an_atomic_handler_is_one_transaction_from_its_first_line_to_its_output(
-    database_url: str, runs: Any
-) -> None:
+async def test_an_atomic_handler_is_one_transaction_from_its_first_line_to_its_output(database_url: str) -> None:
     async def pay(job: Job, n: int) -> int:
         await job.transaction.execute(PAY, n, job.attempt)
         if job.attempt == 1:
@@ -120,14 +129,17 @@ async def test_an_atomic_handler_is_one_transaction_from_its_first_line_to_its_o
             raise ValueError("on the way")
         return n
 
-    app = an_app(pay_in_thread if runs == "thread" else pay, runs, mode="atomic", retry=RetryPolicy(initial=3600))
+    options: dict[str, Any] = {"mode": "atomic", "retry": RetryPolicy(initial=3600)}
+    app = in_each_flavour(pay, **options)
+    app.kind("thread", **options)(pay_in_thread)
     async with paying(database_url, app) as running:
-        job_id = await running.client.enqueue("pay", {"n": 5})
-        await running.in_state(job_id, "scheduled")
-        assert await paid(running) == []
-        await running.client.retry(job_id)
-        job = await running.finished(job_id)
-        assert (job.output, await paid(running)) == (5, [(5, 2)])
+        for number, runs in enumerate([*FLAVOURS, "thread"]):
+            job_id = await running.client.enqueue(runs, {"n": number})
+            await running.in_state(job_id, "scheduled")
+            assert await paid(running, number) == []
+            await running.client.retry(job_id)
+            job = await running.finished(job_id)
+            assert (job.output, await paid(running, number)) == (number, [(number, 2)])
 
 
 ERRORS = {
@@ -173,10 +185,7 @@ async def test_whatever_raises_undoes_the_completion_and_the_failure_is_recorded
             return object()
         return 2 if throw == "contradiction" else None
 
-    app = App()
-    for runs in FLAVOURS:
-        app.kind(runs, runs=runs)(pay)
-    async with paying(database_url, app) as running:
+    async with paying(database_url, in_each_flavour(pay)) as running:
         for runs, (throw, error) in product(FLAVOURS, ERRORS.items()):
             job = await running.run(runs, {"throw": throw}, max_attempts=1)
             assert (job.state, job.error["type"], job.output) == ("failed", error, None), job.error
@@ -186,35 +195,35 @@ async def test_whatever_raises_undoes_the_completion_and_the_failure_is_recorded
             assert finished == [(1,)]
 
 
-@pytest.mark.parametrize("runs", FLAVOURS)
-@pytest.mark.parametrize("place", ["in the block", "after the block"])
-async def test_a_lease_lost_before_the_commit_rolls_everything_back(database_url: str, runs: Any, place: str) -> None:
-    taken = trio.Event()
-    asked = trio.Event()
+async def test_a_lease_lost_before_the_commit_rolls_everything_back(database_url: str) -> None:
+    asked: set[int] = set()
+    taken: set[int] = set()
 
-    async def until_taken(at: str) -> None:
-        if at == place:
-            asked.set()
-            while not taken.is_set():
-                await asleep(runs, 0.01)
+    async def until_taken(job: Job) -> None:
+        asked.add(job.id)
+        while job.id not in taken:
+            await asleep(job.kind, 0.01)
 
-    async def pay(job: Job, n: int) -> str:
+    async def pay(job: Job, place: str) -> str:
         if job.attempt > 1:
             return "somebody else"
         async with job.complete() as tx:
-            await tx.execute(PAY, n, job.attempt)
-            await until_taken("in the block")
-        await until_taken("after the block")
+            await tx.execute(PAY, job.id, job.attempt)
+            if place == "in the block":
+                await until_taken(job)
+        if place == "after the block":
+            await until_taken(job)
         return "the first"
 
-    app = an_app(pay, runs)
+    app = in_each_flavour(pay)
     async with paying(database_url, app, lease_seconds=60.0, renew_seconds=20.0, notify=False) as running:
-        job_id = await running.client.enqueue("pay", {"n": 5})
-        await asked.wait()
-        await running.database.execute(TAKEN)
-        taken.set()
-        job = await running.finished(job_id)
-        assert (job.output, job.attempt, await paid(running)) == ("somebody else", 2, [])
+        for runs, place in product(FLAVOURS, ["in the block", "after the block"]):
+            job_id = await running.client.enqueue(runs, {"place": place})
+            await until(lambda job_id=job_id: job_id in asked)
+            await running.database.execute(TAKEN)
+            taken.add(job_id)
+            job = await running.finished(job_id)
+            assert (job.output, job.attempt, await paid(running)) == ("somebody else", 2, [])
 
 
 async def test_a_preparation_of_a_lost_lease_keeps_nothing(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -281,24 +290,22 @@ async def test_a_timeout_amid_the_completion_rolls_back_and_fails_the_attempt(da
             await nobody_is_in_a_transaction(running)
 
 
-@pytest.mark.parametrize("runs", FLAVOURS)
-async def test_a_shutdown_between_the_block_and_the_return_rolls_back_and_hands_the_job_back(
-    database_url: str, runs: Any
-) -> None:
-    reached = trio.Event()
+async def test_a_shutdown_between_the_block_and_the_return_rolls_back_and_hands_the_job_back(database_url: str) -> None:
+    reached: set[str] = set()
 
     async def pay(job: Job, n: int) -> None:
         async with job.complete() as tx:
             await tx.execute(PAY, n, job.attempt)
-        reached.set()
-        await asleep(runs, 3600)
+        reached.add(job.kind)
+        await asleep(job.kind, 3600)
 
-    async with paying(database_url, an_app(pay, runs)) as running:
-        job_id = await running.client.enqueue("pay", {"n": 5})
-        await reached.wait()
+    async with paying(database_url, in_each_flavour(pay)) as running:
+        job_ids = [await running.client.enqueue(runs, {"n": 5}) for runs in FLAVOURS]
+        await until(lambda: len(reached) == len(FLAVOURS))
         running.worker.interrupt()
         await running.stopped()
-        assert ((await running.client.get(job_id)).state, await paid(running)) == ("pending", [])
+        assert [(await running.client.get(each)).state for each in job_ids] == ["pending", "pending"]
+        assert await paid(running) == []
 
 
 async def test_one_transaction_at_a_time_and_nothing_after_the_completion(database_url: str) -> None:
@@ -362,13 +369,9 @@ async def test_jobs_that_a_handler_leaves_behind_cannot_complete_later(database_
 
     async with paying(database_url, an_app(pay)) as running:
         await running.run("pay")
-        await eventually(lambda: _false_if(running.worker.parts.holdings))
+        await until(lambda: not running.worker.parts.holdings)
         with pytest.raises(LeaseLost, match="has ended"):
             await left[0].complete().__aenter__()
-
-
-async def _false_if(value: object) -> bool:
-    return not value
 
 
 async def test_a_worker_opens_no_connection_for_handlers_that_want_none(database_url: str) -> None:
@@ -393,14 +396,11 @@ async def test_a_lease_is_renewed_while_an_atomic_handler_is_in_its_transaction(
         assert (job.output, job.attempt, await paid(running)) == ("kept", 1, [(1, 1)])
 
 
-@pytest.mark.parametrize("runs", FLAVOURS)
-async def test_what_waits_for_the_commit_happens_after_it_and_not_when_it_was_undone(
-    database_url: str, runs: Any
-) -> None:
+async def test_what_waits_for_the_commit_happens_after_it_and_not_when_it_was_undone(database_url: str) -> None:
     happened: list[tuple[int, str]] = []
 
-    async def seen_by_others(_items: list[str]) -> None:
-        await asleep(runs, 0)  # in the handler's own flavour
+    async def seen_by_others(items: list[str]) -> None:
+        await asleep(items[0], 0)  # in the handler's own flavour
         happened.append((attempts[-1], "completed"))
 
     attempts: list[int] = []
@@ -411,7 +411,7 @@ async def test_what_waits_for_the_commit_happens_after_it_and_not_when_it_was_un
             tx.hooks.after_commit(lambda: happened.append((job.attempt, "prepared")))
         async with job.complete() as tx:
             await tx.execute(PAY, n, job.attempt)
-            tx.hooks.add("paid", "it", seen_by_others)
+            tx.hooks.add("paid", job.kind, seen_by_others)
             await running.client.enqueue("mail", queue="elsewhere", connection=tx)
             with suppress(ZeroDivisionError):
                 async with tx.savepoint():
@@ -420,13 +420,15 @@ async def test_what_waits_for_the_commit_happens_after_it_and_not_when_it_was_un
         if job.attempt == 1:
             raise ValueError
 
-    app = an_app(pay, runs, retry=RetryPolicy(initial=0))
+    app = in_each_flavour(pay, retry=RetryPolicy(initial=0))
     async with paying(database_url, app, queues=["default"]) as running:
-        job = await running.run("pay", {"n": 1})
-        await eventually(lambda: _false_if(running.worker.parts.holdings))
-        assert (job.state, job.attempt) == ("completed", 2)
-        assert happened == [(1, "prepared"), (2, "prepared"), (2, "completed")]
-        assert len(await running.client.jobs.list(kind="mail")) == 1
+        for number, runs in enumerate(FLAVOURS, 1):
+            happened.clear()
+            job = await running.run(runs, {"n": 1})
+            await until(lambda: not running.worker.parts.holdings)
+            assert (job.state, job.attempt) == ("completed", 2)
+            assert happened == [(1, "prepared"), (2, "prepared"), (2, "completed")]
+            assert len(await running.client.jobs.list(kind="mail")) == number
 
 
 async def test_a_middleware_that_raises_after_its_handler_undoes_the_completion(database_url: str) -> None:
@@ -456,33 +458,32 @@ async def test_a_timeout_of_the_job_itself_goes_over_that_of_its_kind(database_u
         assert (job.state, job.error["type"]) == ("failed", "TimedOut")
 
 
-@pytest.mark.parametrize("runs", FLAVOURS)
-async def test_a_job_cancelled_amid_its_completion_is_cancelled_and_keeps_nothing(database_url: str, runs: Any) -> None:
-    reached = trio.Event()
+async def test_a_job_cancelled_amid_its_completion_is_cancelled_and_keeps_nothing(database_url: str) -> None:
+    reached: set[int] = set()
 
     async def pay(job: Job, n: int) -> None:
         async with job.complete() as tx:
             await tx.execute(PAY, n, job.attempt)
-            reached.set()
-            await asleep(runs, 3600)
+            reached.add(job.id)
+            await asleep(job.kind, 3600)
 
-    async with paying(database_url, an_app(pay, runs)) as running:
-        job_id = await running.client.enqueue("pay", {"n": 1})
-        await reached.wait()
-        await running.client.cancel(job_id)
-        assert ((await running.finished(job_id)).state, await paid(running)) == ("cancelled", [])
-        await eventually(lambda: _false_if(running.worker.parts.holdings))
-        await nobody_is_in_a_transaction(running)
+    async with paying(database_url, in_each_flavour(pay)) as running:
+        for runs in FLAVOURS:
+            job_id = await running.client.enqueue(runs, {"n": 1})
+            await until(lambda job_id=job_id: job_id in reached)
+            await running.client.cancel(job_id)
+            assert ((await running.finished(job_id)).state, await paid(running)) == ("cancelled", [])
+            await until(lambda: not running.worker.parts.holdings)
+            await nobody_is_in_a_transaction(running)
 
 
-@pytest.mark.parametrize("runs", [*FLAVOURS, "thread"])
-async def test_sql_that_ends_the_transaction_of_a_job_fails_the_attempt(database_url: str, runs: Any) -> None:
+async def test_sql_that_ends_the_transaction_of_a_job_fails_the_attempt(database_url: str) -> None:
     async def atomic(job: Job, sql: str) -> None:
         await job.transaction.execute(PAY, 1, 1)
         await job.transaction.execute(sql)
 
     async def block(job: Job, sql: str) -> None:
-        async with job.complete() if job.kind == "complete" else job.prepare() as tx:
+        async with job.complete() if job.kind.startswith("complete") else job.prepare() as tx:
             await tx.execute(PAY, 1, 1)
             with suppress(TransactionEnded):  # noticed again, when it is to be committed
                 await tx.execute(sql)
@@ -492,20 +493,24 @@ async def test_sql_that_ends_the_transaction_of_a_job_fails_the_attempt(database
         job.transaction_sync.execute(sql)
 
     def block_in_thread(job: Job, sql: str) -> None:
-        with job.complete() if job.kind == "complete" else job.prepare() as tx:
+        with job.complete() if job.kind.startswith("complete") else job.prepare() as tx:
             tx.execute(PAY, 1, 1)
             tx.execute(sql)
 
-    app = an_app(atomic_in_thread if runs == "thread" else atomic, runs, "atomic", mode="atomic")
-    for kind in ("complete", "prepare"):
-        app.kind(kind, runs=runs)(block_in_thread if runs == "thread" else block)
+    app = App()
+    for runs in (*FLAVOURS, "thread"):
+        app.kind(f"atomic in {runs}", runs=runs, mode="atomic")(atomic_in_thread if runs == "thread" else atomic)
+        for how in ("complete", "prepare"):
+            app.kind(f"{how} in {runs}", runs=runs)(block_in_thread if runs == "thread" else block)
     async with paying(database_url, app, slots=1) as running:
-        for number, kind in enumerate(("complete", "prepare", "atomic")):
+        for number, kind in enumerate(app):
             for sql in ("rollback", "rollback; begin"):
-                job = await running.run(kind, {"sql": sql}, max_attempts=1)
+                job = await running.run(kind.name, {"sql": sql}, max_attempts=1)
                 assert (job.state, job.error["type"]) == ("failed", "TransactionEnded"), job.error
                 assert await paid(running) == [(1, 1)] * number
-            job = await running.run(kind, {"sql": "savepoint x; rollback to x; create temp table scratch ()"})
+            job = await running.run(
+                kind.name, {"sql": "savepoint x; rollback to x; create temp table if not exists t ()"}
+            )
             assert (job.state, await paid(running)) == ("completed", [(1, 1)] * (number + 1)), job.error
 
 

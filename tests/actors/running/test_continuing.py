@@ -18,6 +18,8 @@ from tests.support.held import held_job
 from tests.support.waiting import until
 from tests.support.working import working
 
+FLAVOURS: list[Any] = ["trio", "asyncio", "thread"]
+
 
 class Part(msgspec.Struct, frozen=True):
     """An output of a type of one's own."""
@@ -144,10 +146,7 @@ async def test_a_handler_fans_out_and_the_next_job_sees_the_outputs_in_order(dat
         assert links[-1] == ("report", "completed", str([page * 10 for page in range(20)]))
 
 
-@pytest.mark.parametrize("runs", ["trio", "asyncio", "thread"])
-async def test_a_handler_waits_for_jobs_it_found_out_about_without_counting_the_attempt(
-    database_url: str, runs: Any
-) -> None:
+async def test_a_handler_waits_for_jobs_it_found_out_about_without_counting_the_attempt(database_url: str) -> None:
     app = App()
 
     @app.kind()
@@ -166,16 +165,15 @@ async def test_a_handler_waits_for_jobs_it_found_out_about_without_counting_the_
             raise job.wait_for([part.new(n) for n in range(5)])
         return [job.attempt, sum(parts)]
 
-    app.kind("total", runs=runs, max_attempts=1)(total_in_thread if runs == "thread" else total)
+    for runs in FLAVOURS:
+        app.kind(runs, runs=runs, max_attempts=1)(total_in_thread if runs == "thread" else total)
     async with working(database_url, app) as running:
-        job = await running.run("total")
-        assert (job.state, job.output) == ("completed", [2, 30])
+        for runs in FLAVOURS:
+            job = await running.run(runs)
+            assert (job.state, job.output) == ("completed", [2, 30])
 
 
-@pytest.mark.parametrize("runs", ["trio", "asyncio", "thread"])
-async def test_outputs_are_typed_where_a_type_is_asked_for_and_what_does_not_fit_is_named(
-    database_url: str, runs: Any
-) -> None:
+async def test_outputs_are_typed_where_a_type_is_asked_for_and_what_does_not_fit_is_named(database_url: str) -> None:
     app = App()
 
     @app.kind()
@@ -191,15 +189,17 @@ async def test_outputs_are_typed_where_a_type_is_asked_for_and_what_does_not_fit
     def total_in_thread(job: Job) -> Any:
         return add(job.blockers_sync(Part))
 
-    app.kind("total", runs=runs, max_attempts=1)(total_in_thread if runs == "thread" else total)
+    for runs in FLAVOURS:
+        app.kind(runs, runs=runs, max_attempts=1)(total_in_thread if runs == "thread" else total)
     async with working(database_url, app) as running:
-        job = await running.run("total", blockers=[part.new(2), part.new(1)])
-        assert (job.state, job.output) == ("completed", [["Part", 2, 2.0], ["Part", 1, 1.0]])
-        job = await running.run("total", blockers=[part.new(2), part.new(0)], max_attempts=1)
-        assert (job.state, job.error["type"]) == ("failed", "BadInput")
-        [_, named] = await running.client.jobs.blockers(job.id)
-        said = f"the output of blocker 2, chain {named.chain_id}, does not fit Part: Expected `object`, got `str`"
-        assert job.error["message"] == said
+        for runs in FLAVOURS:
+            job = await running.run(runs, blockers=[part.new(2), part.new(1)])
+            assert (job.state, job.output) == ("completed", [["Part", 2, 2.0], ["Part", 1, 1.0]])
+            job = await running.run(runs, blockers=[part.new(2), part.new(0)], max_attempts=1)
+            assert (job.state, job.error["type"]) == ("failed", "BadInput")
+            [_, named] = await running.client.jobs.blockers(job.id)
+            said = f"the output of blocker 2, chain {named.chain_id}, does not fit Part: Expected `object`, got `str`"
+            assert job.error["message"] == said
 
 
 async def test_waiting_for_chains_that_have_completed_already_runs_the_job_again_at_once(database_url: str) -> None:
@@ -281,32 +281,28 @@ async def test_a_continuation_that_is_not_returned_fails_the_job_rather_than_end
             assert complaint in job.error["message"]
 
 
-@pytest.mark.parametrize(
-    ("next_job", "complaint"),
-    [
+async def test_a_continuation_that_cannot_be_written_fails_the_job_for_good(database_url: str) -> None:
+    cases = [
         (NewJob(kind="next", args={"at": object()}), "args"),
         (NewJob(kind="next", delay=-1), "delay"),
         (NewJob(kind="next", blockers=[999]), "999"),
         (NewJob(kind="strict", args={"n": "one"}), "strict"),
         (NewJob(kind="next", idempotency_key="once"), "idempotency_key"),
-    ],
-)
-async def test_a_continuation_that_cannot_be_written_fails_the_job_for_good(
-    database_url: str, next_job: NewJob, complaint: str
-) -> None:
+    ]
     app = App()
 
     @app.kind()
     async def strict(n: int) -> None: ...
 
     @app.kind()
-    async def first(job: Job) -> ContinueWith[Any]:
-        return job.continue_with(next_job)
+    async def first(job: Job, case: int) -> ContinueWith[Any]:
+        return job.continue_with(cases[case][0])
 
     async with working(database_url, app) as running:
-        job = await running.run("first")
-        assert (job.state, job.error["type"]) == ("failed", "InvalidContinuation")
-        assert complaint in job.error["message"]
+        for number, (_, complaint) in enumerate(cases):
+            job = await running.run("first", {"case": number})
+            assert (job.state, job.error["type"]) == ("failed", "InvalidContinuation")
+            assert complaint in job.error["message"]
 
 
 async def test_a_job_that_no_worker_made_says_what_it_cannot_do() -> None:

@@ -5,7 +5,6 @@ import contextvars
 import os
 from typing import Any
 
-import pytest
 import trio
 
 from leasehold import App, Attempt, CallNext, Job
@@ -79,11 +78,10 @@ async def test_a_default_handler_has_the_middlewares_of_its_app(database_url: st
     assert notes == ["app in", "app out"]
 
 
-FLAVOURS = ["trio", "asyncio", "thread"]
+FLAVOURS: list[Any] = ["trio", "asyncio", "thread"]
 
 
-@pytest.mark.parametrize("runs", FLAVOURS)
-async def test_every_flavour_of_handler_finds_what_a_middleware_put_there_for_it(database_url: str, runs: Any) -> None:
+async def test_every_flavour_of_handler_finds_what_a_middleware_put_there_for_it(database_url: str) -> None:
     app = App()
     variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable")
 
@@ -95,17 +93,19 @@ async def test_every_flavour_of_handler_finds_what_a_middleware_put_there_for_it
         return [attempt.args["n"], await call_next()]
 
     async def in_coroutine(job: Job, n: int) -> list[Any]:
-        if runs == "asyncio":
+        if job.kind == "asyncio":
             await asyncio.sleep(0)
         return [job.context[Session].name, variable.get(), n]
 
     def in_thread(job: Job, n: int) -> list[Any]:
         return [job.context[Session].name, variable.get(), n]
 
-    app.kind("work", runs=runs)(in_thread if runs == "thread" else in_coroutine)
+    for runs in FLAVOURS:
+        app.kind(runs, runs=runs)(in_thread if runs == "thread" else in_coroutine)
     async with working(database_url, app) as running:
-        job = await running.run("work", {"n": 3})
-        assert job.output == [3, [f"of job {job.id}, attempt 1", "seen", 3]]
+        for runs in FLAVOURS:
+            job = await running.run(runs, {"n": 3})
+            assert job.output == [3, [f"of job {job.id}, attempt 1", "seen", 3]]
 
 
 async def test_the_middlewares_of_a_handler_in_a_process_run_in_the_worker_and_see_its_output(

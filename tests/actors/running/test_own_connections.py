@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import asyncpg
@@ -66,42 +67,37 @@ def with_asyncpg(dsn: str) -> tuple[Any, Completes]:
     return "asyncio", pay
 
 
-DRIVERS = pytest.mark.parametrize("driver", [with_psycopg, with_sqlalchemy, with_asyncpg])
+DRIVERS = (with_psycopg, with_sqlalchemy, with_asyncpg)
 
 
 async def paid(running: Working) -> list[int]:
     return [row[0] for row in await running.database.fetch("select n from public.paid")]
 
 
-@DRIVERS
-@pytest.mark.parametrize("then", [None, NEXT])
 async def test_the_users_row_and_the_completion_are_one_commit_and_the_handler_just_returns(
-    database_url: str,
-    driver: Callable[[str], tuple[Any, Completes]],
-    then: Any,
-    caplog: pytest.LogCaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
+    database_url: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = App()
-    runs, pay = driver(database_url)
-    app.kind("pay", runs=runs)(pay)
+    for driver in DRIVERS:
+        runs, pay = driver(database_url)
+        app.kind(driver.__name__, runs=runs)(pay)
     async with working(database_url, app, queues=["default"], **without_renewals(monkeypatch)) as running:
         await running.database.execute("create table public.paid (n int)")
-        job = await running.run("pay", {"n": 7, "then": then})
-        assert (job.state, job.output, await paid(running)) == ("completed", None if then else {"n": 7}, [7])
+        jobs: list[int] = []
+        for driver, then in product(DRIVERS, [None, NEXT]):
+            job = await running.run(driver.__name__, {"n": len(jobs), "then": then})
+            assert (job.state, job.output) == ("completed", None if then else {"n": len(jobs)})
+            jobs.append(job.id)
+            assert await paid(running) == [*range(len(jobs))]
+            assert len(await running.client.jobs.list(kind="mail")) == len(jobs) // 2
         running.worker.drain()
         await running.stopped()
-        assert len(await running.client.jobs.list(kind="mail")) == (1 if then else 0)
         assert running.worker.parts.settler.statistics().refused == 0
-    assert not warnings_about(job.id, caplog)
+    assert not [warning for job_id in jobs for warning in warnings_about(job_id, caplog)]
 
 
-@DRIVERS
-async def test_a_lost_lease_fails_the_users_transaction(
-    database_url: str, driver: Callable[[str], tuple[Any, Completes]]
-) -> None:
+async def test_a_lost_lease_fails_the_users_transaction(database_url: str) -> None:
     app = App()
-    runs, pay = driver(database_url)
 
     def take() -> None:
         with psycopg.connect(database_url) as connection:
@@ -110,19 +106,27 @@ async def test_a_lost_lease_fails_the_users_transaction(
                 " worker_id = null, claimed_at = null, started_at = null, heartbeat_at = null where attempt = 1"
             )
 
-    def in_thread(job: Job, n: int) -> None:
-        take()
-        pay(job, n, None)
+    def taking(pay: Completes) -> Callable[[Job, int], None]:
+        def in_thread(job: Job, n: int) -> None:
+            take()
+            pay(job, n, None)
+
+        return in_thread
+
+    _, pay_in_asyncio = with_asyncpg(database_url)
 
     async def in_asyncio(job: Job, n: int) -> None:
         take()
-        await pay(job, n, None)
+        await pay_in_asyncio(job, n, None)
 
-    app.kind("pay", runs=runs)(in_thread if runs == "thread" else in_asyncio)
+    app.kind("with_asyncpg", runs="asyncio")(in_asyncio)
+    for driver in (with_psycopg, with_sqlalchemy):
+        app.kind(driver.__name__)(taking(driver(database_url)[1]))
     async with working(database_url, app) as running:
         await running.database.execute("create table public.paid (n int)")
-        job = await running.run("pay", {"n": 7})
-        assert (job.state, job.attempt, await paid(running)) == ("completed", 2, [7])
+        for number, driver in enumerate(DRIVERS):
+            job = await running.run(driver.__name__, {"n": number})
+            assert (job.state, job.attempt, await paid(running)) == ("completed", 2, [*range(number + 1)])
 
 
 async def test_what_a_handler_raises_after_its_own_commit_is_logged_and_changes_nothing(

@@ -18,11 +18,12 @@ TAKEN = (  # as by the reaper, but without telling the holder
     "update leasehold.jobs set state = 'pending', incarnation = null, lease_expires_at = null, worker_id = null,"
     " claimed_at = null, started_at = null, heartbeat_at = null"
 )
+FLAVOURS: list[Any] = ["trio", "asyncio", "thread"]
 PRODUCTS = [{"id": 1, "price": 2.5}]
 
 
-def an_app(runs: Any) -> App:
-    """Fetch saves, and refresh reads what it saved."""
+def an_app() -> App:
+    """Fetch saves, and refresh reads what it saved, in each flavour."""
     app = App()
 
     async def fetch(job: Job) -> int:
@@ -37,25 +38,26 @@ def an_app(runs: Any) -> App:
     def refresh_in_thread(job: Job, payload_id: int) -> Any:
         return job.load_sync(payload_id)
 
-    app.kind("fetch", runs=runs)(fetch_in_thread if runs == "thread" else fetch)
-    app.kind("refresh", runs=runs)(refresh_in_thread if runs == "thread" else refresh)
+    for runs in FLAVOURS:
+        app.kind(f"fetch in {runs}", runs=runs)(fetch_in_thread if runs == "thread" else fetch)
+        app.kind(f"refresh in {runs}", runs=runs)(refresh_in_thread if runs == "thread" else refresh)
     return app
 
 
-@pytest.mark.parametrize("runs", ["trio", "asyncio", "thread"])
-async def test_a_handler_saves_and_another_reads(database_url: str, tmp_path: Path, runs: str) -> None:
-    async with working(database_url, an_app(runs), payloads_store=str(tmp_path)) as running:
-        job_id = await running.client.enqueue("fetch", key="7")
-        payload_id = (await running.finished(job_id)).output
-        saved = await running.client.payloads.get(payload_id)
-        assert (saved.kind, saved.key, saved.job_id, saved.metadata) == ("fetch", "7", job_id, {"products": 1})
-        read = await running.finished(await running.client.enqueue("refresh", {"payload_id": payload_id}))
-        assert read.output == PRODUCTS
+async def test_a_handler_saves_and_another_reads(database_url: str, tmp_path: Path) -> None:
+    async with working(database_url, an_app(), payloads_store=str(tmp_path)) as running:
+        for runs in FLAVOURS:
+            kind = f"fetch in {runs}"
+            fetched = await running.run(kind, key="7")
+            saved = await running.client.payloads.get(fetched.output)
+            assert (saved.kind, saved.key, saved.job_id, saved.metadata) == (kind, "7", fetched.id, {"products": 1})
+            read = await running.run(f"refresh in {runs}", {"payload_id": fetched.output})
+            assert read.output == PRODUCTS
 
 
 async def test_a_handler_without_a_store_fails_with_what_is_missing(database_url: str) -> None:
-    async with working(database_url, an_app("trio")) as running:
-        job = await running.finished(await running.client.enqueue("fetch", max_attempts=1))
+    async with working(database_url, an_app()) as running:
+        job = await running.run("fetch in trio", max_attempts=1)
         assert (job.state, job.error["type"]) == ("failed", "NoPayloadStore")
 
 

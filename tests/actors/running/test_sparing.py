@@ -13,7 +13,7 @@ from leasehold import App, Job, RetryPolicy
 from leasehold.actors.running import job_host
 from leasehold.database import PooledTransaction
 from leasehold.errors import DatabaseUnavailable
-from tests.support.waiting import eventually
+from tests.support.waiting import until
 from tests.support.working import Working, a_scheduler, warnings_about, working
 
 KINDS = ("prepares", "completes", "uses asyncpg", "in a thread", "atomic trio", "atomic asyncio")
@@ -102,19 +102,20 @@ async def test_an_outage_while_the_handler_asks_for_the_database_costs_no_attemp
         assert (record.state, record.output, away) == ("completed", 3, [record.id] * 2)
 
 
-@pytest.mark.parametrize("runs", ["trio", "asyncio"])
 async def test_a_commit_whose_answer_is_lost_is_neither_repeated_nor_complained_of(
-    database_url: str, runs: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    database_url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     app, commit = App(), PooledTransaction.commit
-    started: list[int] = []
+    started: list[tuple[str, int]] = []
 
-    @app.kind("completes", runs=runs)
-    async def completes(job: Job) -> int:  # pyright: ignore[reportUnusedFunction]
-        started.append(job.attempt)
+    async def completes(job: Job) -> int:
+        started.append((job.kind, job.attempt))
         async with job.complete():
             pass
         return job.attempt
+
+    app.kind("trio")(completes)
+    app.kind("asyncio", runs="asyncio")(completes)
 
     async def commit_unheard(transaction: PooledTransaction) -> None:
         await commit(transaction)
@@ -122,15 +123,11 @@ async def test_a_commit_whose_answer_is_lost_is_neither_repeated_nor_complained_
 
     async with working(database_url, app) as running:
         monkeypatch.setattr(PooledTransaction, "commit", commit_unheard)
-        job = await running.client.enqueue("completes", max_attempts=1)
-        assert (await running.finished(job)).output == 1
-
-        async def settled() -> bool:
-            return not running.worker.parts.holdings
-
-        await eventually(settled)
-    assert started == [1]
-    assert not [each for each in warnings_about(job, caplog) if "refused" in each]
+        jobs = [await running.run(runs, max_attempts=1) for runs in ("trio", "asyncio")]
+        assert [job.output for job in jobs] == [1, 1]
+        await until(lambda: not running.worker.parts.holdings)
+    assert started == [("trio", 1), ("asyncio", 1)]
+    assert not [each for job in jobs for each in warnings_about(job.id, caplog) if "refused" in each]
 
 
 async def test_what_is_the_handlers_own_doing_is_charged(database_url: str) -> None:

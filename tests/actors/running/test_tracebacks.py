@@ -7,11 +7,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 import trio
 
 from leasehold import App, Attempt, CallNext
-from tests.support.working import working
+from tests.support.working import Working, working
 
 FRAME = re.compile(r'^[ |]+File "(.+)", line \d+, in (\w+)$', re.MULTILINE)
 
@@ -44,45 +43,37 @@ def in_a_thread() -> None:
     fail()
 
 
-async def kept_frames(database_url: str, app: App, kind: str, **args: Any) -> list[tuple[str, str]]:
+async def kept_frames(running: Working, kind: str, **args: Any) -> list[tuple[str, str]]:
     """File and function of each frame that is kept of the one attempt at a job, outermost first."""
-    async with working(database_url, app) as running:
-        job = await running.run(kind, args, max_attempts=1)
+    job = await running.run(kind, args, max_attempts=1)
     assert job.error is not None
     return FRAME.findall(job.error["traceback"])
 
 
-@pytest.mark.parametrize(
-    ("runs", "handler"),
-    [
+async def test_a_traceback_begins_with_the_handler_or_its_middleware_but_where_the_error_is_ours(
+    database_url: str,
+) -> None:
+    handlers: list[tuple[Any, Any]] = [
         ("trio", under_trio),
         ("trio", in_a_nursery),
         ("asyncio", under_asyncio),
         ("asyncio", in_a_task_group),
         ("thread", in_a_thread),
-    ],
-)
-async def test_a_traceback_begins_with_the_handler(database_url: str, runs: Any, handler: Any) -> None:
-    app = App()
-    app.kind("breaks", runs=runs)(handler)
-    first, *_, last = await kept_frames(database_url, app, "breaks")
-    assert (first, last) == ((__file__, handler.__name__), (__file__, "fail"))
+    ]
 
-
-async def test_a_middleware_is_the_users_as_well(database_url: str) -> None:
-    app = App()
-
-    @app.middleware
     async def around(attempt: Attempt, call_next: CallNext) -> Any:
         return await call_next()
 
-    app.kind("breaks")(under_trio)
-    first, *_, last = await kept_frames(database_url, app, "breaks")
-    assert (first, last) == ((__file__, "around"), (__file__, "fail"))
-
-
-async def test_an_error_of_our_own_keeps_its_frames(database_url: str) -> None:
     app = App()
-    app.kind("breaks", check_args=False)(under_trio)
-    frames = await kept_frames(database_url, app, "breaks", surplus=1)
-    assert {"slot.py", "kind.py"} <= {Path(file).name for file, _ in frames}
+    for runs, handler in handlers:
+        app.kind(handler.__name__, runs=runs)(handler)
+    app.kind("behind a middleware", middlewares=[around])(under_trio)
+    app.kind("not called", check_args=False)(under_trio)
+    async with working(database_url, app) as running:
+        for _, handler in handlers:
+            first, *_, last = await kept_frames(running, handler.__name__)
+            assert (first, last) == ((__file__, handler.__name__), (__file__, "fail"))
+        first, *_, last = await kept_frames(running, "behind a middleware")
+        assert (first, last) == ((__file__, "around"), (__file__, "fail"))
+        frames = await kept_frames(running, "not called", surplus=1)
+        assert {"slot.py", "kind.py"} <= {Path(file).name for file, _ in frames}

@@ -5,6 +5,7 @@ import re
 import threading
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from typing import Any
 
 import pytest
@@ -52,10 +53,16 @@ async def test_handlers_of_all_three_flavours_run_and_see_their_job(database_url
         checkpoint()
         return [job.id, job.attempt, n + 1]
 
+    @app.kind(runs="asyncio")
+    async def with_words_of_our_own(function: str, timeout: int, args: list[int]) -> list[Any]:
+        return [function, timeout, args]
+
     async with working(database_url, app) as running:
         for kind in ("on_trio", "on_asyncio", "in_a_thread"):
             job = await running.run(kind, {"n": 1})
             assert job.output == [job.id, 1, 2], kind
+        job = await running.run("with_words_of_our_own", {"function": "f", "timeout": 1, "args": [2]})
+        assert job.output == ["f", 1, [2]]
 
 
 async def test_handlers_may_enqueue_through_a_client_of_their_flavour(database_url: str) -> None:
@@ -84,43 +91,6 @@ async def test_handlers_may_enqueue_through_a_client_of_their_flavour(database_u
             job = await running.run(kind)
             assert job.error is None
             assert (await running.finished(job.output)).state == "completed"
-
-
-async def test_parameters_may_have_any_name(database_url: str) -> None:
-    app = App()
-
-    @app.kind(runs="asyncio")
-    async def awkward(function: str, timeout: int, args: list[int]) -> list[Any]:
-        return [function, timeout, args]
-
-    async with working(database_url, app) as running:
-        job = await running.run("awkward", {"function": "f", "timeout": 1, "args": [2]})
-        assert job.output == ["f", 1, [2]]
-
-
-async def test_a_handler_runs_out_of_time_in_every_flavour(database_url: str) -> None:
-    """`test_time_limits.py` looks at what the handlers see of it."""
-    app = App()
-
-    @app.kind(timeout=0.05)
-    async def on_trio() -> None:
-        await trio.sleep_forever()
-
-    @app.kind(timeout=0.05, runs="asyncio")
-    async def on_asyncio() -> None:
-        await asyncio.Event().wait()
-
-    @app.kind(timeout=0.05)
-    def in_a_thread() -> None:
-        pause = threading.Event()
-        while not pause.wait(0.01):
-            checkpoint()
-
-    async with working(database_url, app) as running:
-        for kind in ("on_trio", "on_asyncio", "in_a_thread"):
-            job = await running.run(kind, max_attempts=1)
-            assert (job.state, job.error["type"]) == ("failed", "TimedOut"), kind
-            assert "timeout of 0.05 s" in job.error["message"]
 
 
 async def test_a_handler_may_ask_for_a_retry_a_later_run_or_the_end(database_url: str) -> None:
@@ -221,8 +191,7 @@ async def leak_a_cancellation() -> None:
     raise leaked[0]
 
 
-@pytest.mark.parametrize("runs", ["trio", "asyncio", "thread"])
-async def test_whatever_a_handler_raises_the_worker_lives(database_url: str, runs: Any) -> None:
+async def test_whatever_a_handler_raises_the_worker_lives(database_url: str) -> None:
     app = builtin_app()
     failures: dict[str, BaseException] = {
         "KeyboardInterrupt": KeyboardInterrupt(),
@@ -240,21 +209,21 @@ async def test_whatever_a_handler_raises_the_worker_lives(database_url: str, run
     }
 
     async def in_coroutine(failure: str) -> None:
-        if runs == "trio" and failure == "Cancelled":
+        if failure == "Cancelled":
             await leak_a_cancellation()
         raise failures[failure]
 
     def in_thread(failure: str) -> None:
         raise failures[failure]
 
-    app.kind("raises", runs=runs, max_attempts=1)(in_thread if runs == "thread" else in_coroutine)
-    names = [*failures, *(["Cancelled"] if runs == "trio" else [])]
+    flavours: list[Any] = ["trio", "asyncio", "thread"]
+    for runs in flavours:
+        app.kind(runs, runs=runs, max_attempts=1)(in_thread if runs == "thread" else in_coroutine)
     async with working(database_url, app) as running:
-        for name in names:
-            job = await running.run("raises", {"failure": name}, max_attempts=1)
-            assert job.state == "failed", name
+        for runs, name in [*product(flavours, failures), ("trio", "Cancelled")]:
+            job = await running.run(runs, {"failure": name}, max_attempts=1)
             expected = {"StopIteration": "RuntimeError"}.get(name, name)
-            assert job.error["type"] == expected
+            assert (runs, name, job.state, job.error["type"]) == (runs, name, "failed", expected)
         assert (await running.run("echo")).state == "completed"
         assert not running.ended.is_set()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator
+from itertools import product
 from typing import Any
 from urllib.parse import quote
 
@@ -192,25 +193,19 @@ def test_a_job_that_is_not_there_is_not_found(gateway: RunningGateway) -> None:
             assert (answer.status, answer.body["code"]) == (404, "unknown_job")
 
 
-@pytest.mark.parametrize(
-    ("body", "path"),
-    [
+def test_an_edit_that_makes_no_sense_is_refused_with_the_field(gateway: RunningGateway) -> None:
+    address = f"/api/jobs/{make(gateway)}"
+    cases: list[tuple[object, str]] = [
         ({"args": [1]}, "$.args"),
         ({"priority": "high"}, "$.priority"),
         ({"run_at": "2026-01-01T00:00:00"}, "$.run_at"),
         ({"colour": "red"}, "$.colour"),
-    ],
-)
-def test_an_edit_that_makes_no_sense_is_refused_with_the_field(
-    gateway: RunningGateway, body: object, path: str
-) -> None:
-    answer = gateway.call("PATCH", f"/api/jobs/{make(gateway)}", body)
-    assert (answer.status, answer.body["errors"][0]["path"]) == (422, path)
-
-
-def test_an_edit_of_nothing_is_refused(gateway: RunningGateway) -> None:
-    answer = gateway.call("PATCH", f"/api/jobs/{make(gateway)}", {"args": None, "reason": "why not"})
-    assert (answer.status, "give at least one of" in answer.body["detail"]) == (422, True)
+    ]
+    for body, path in cases:
+        answer = gateway.call("PATCH", address, body)
+        assert (answer.status, answer.body["errors"][0]["path"]) == (422, path)
+    nothing = gateway.call("PATCH", address, {"args": None, "reason": "why not"})
+    assert (nothing.status, "give at least one of" in nothing.body["detail"]) == (422, True)
 
 
 def test_the_errors_of_all_attempts_are_listed(gateway: RunningGateway, database_url: str, psql: Psql) -> None:
@@ -231,6 +226,15 @@ def test_stale_jobs_are_recovered(gateway: RunningGateway, database_url: str, ps
     assert (unknown.status, unknown.body["code"]) == (404, "unknown_worker")
     for minutes in ("0", "-1", "nan", "inf", "x"):
         assert gateway.call("POST", f"/api/jobs/recover-stale?minutes={minutes}").status == 422
+
+
+# What changes many jobs, and what narrows it down, apart from what narrows all of them.
+BULK = {
+    "cancel": {"state": "pending"},
+    "retry": {"state": "failed"},
+    "trigger": {"queue": "q"},
+    "delete": {"state": "failed"},
+}
 
 
 def test_many_jobs_are_cancelled_retried_and_removed_with_a_report_of_each(gateway: RunningGateway) -> None:
@@ -268,54 +272,48 @@ def test_scheduled_jobs_are_run_now_with_a_report_of_each(gateway: RunningGatewa
     assert ids(gateway, "state=scheduled") == [later]
 
 
-@pytest.mark.parametrize("what", ["cancel", "retry", "trigger", "delete"])
-def test_all_that_match_is_told_by_what_finds_jobs_in_a_list(gateway: RunningGateway, what: str) -> None:
+def test_all_that_match_is_told_by_what_finds_jobs_in_a_list(gateway: RunningGateway) -> None:
     made = [make(gateway, delay=60, args={"shop": shop}) for shop in (7, 8)]
-    if what == "retry":
-        gateway.call("POST", "/api/jobs/bulk/cancel", {"ids": made, "dry_run": False})
-    path, state = f"/api/jobs/bulk/{what}", {"state": "any"} if what == "retry" else {}
-    for filters, expected in (
-        ({"args": {"shop": 7}}, made[:1]),
-        ({"args": {"shop": 7}, "created_after": "2020-01-01T00:00:00Z"}, made[:1]),
-        ({"created_after": "2999-01-01T00:00:00Z"}, []),
-        ({"created_before": "2020-01-01T00:00:00Z"}, []),
-        ({"worker": "nobody"}, []),
-        ({"metadata": {"state": "AZ"}}, []),
-    ):
-        would = gateway.call("POST", path, {**filters, **state}).body
-        assert [each["job_id"] for each in would["items"]] == expected, filters
-    done = gateway.call("POST", path, {"args": {"shop": 8}, **state, "dry_run": False}).body
-    assert [(each["job_id"], each["changed"]) for each in done["items"]] == [(made[1], True)]
+    for what in ("trigger", "cancel", "retry", "delete"):  # each finds both, as the one before left them
+        path, state = f"/api/jobs/bulk/{what}", {"state": "any"} if what == "retry" else {}
+        for filters, expected in (
+            ({"args": {"shop": 7}}, made[:1]),
+            ({"args": {"shop": 7}, "created_after": "2020-01-01T00:00:00Z"}, made[:1]),
+            ({"created_after": "2999-01-01T00:00:00Z"}, []),
+            ({"created_before": "2020-01-01T00:00:00Z"}, []),
+            ({"worker": "nobody"}, []),
+            ({"metadata": {"state": "AZ"}}, []),
+        ):
+            would = gateway.call("POST", path, {**filters, **state}).body
+            assert [each["job_id"] for each in would["items"]] == expected, (what, filters)
+        done = gateway.call("POST", path, {"args": {"shop": 8}, **state, "dry_run": False}).body
+        assert [(each["job_id"], each["changed"]) for each in done["items"]] == [(made[1], True)]
+        gateway.call("POST", path, {"args": {"shop": 7}, **state, "dry_run": False})
 
 
 def test_a_bulk_change_that_makes_no_sense_is_refused(gateway: RunningGateway) -> None:
-    for what in ["cancel", "retry", "trigger", "delete"]:
-        cases: list[object] = [
-            {"state": "done"},
-            {"ids": []},
-            {"limit": 0},
-            {"limit": 10_001},
-            {"quene": "q"},
-            {"args": {}},
-            {"metadata": []},
-        ]
-        for body in cases:
-            assert gateway.call("POST", f"/api/jobs/bulk/{what}", body).status == 422
+    cases: list[object] = [
+        {"state": "done"},
+        {"ids": []},
+        {"limit": 0},
+        {"limit": 10_001},
+        {"quene": "q"},
+        {"args": {}},
+        {"metadata": []},
+    ]
+    for what, body in product(BULK, cases):
+        assert gateway.call("POST", f"/api/jobs/bulk/{what}", body).status == 422, (what, body)
 
 
-@pytest.mark.parametrize("what", ["cancel", "retry", "trigger", "delete"])
-def test_a_bulk_change_of_all_jobs_has_to_say_so(gateway: RunningGateway, what: str) -> None:
+def test_a_bulk_change_of_all_jobs_has_to_say_so(gateway: RunningGateway) -> None:
     narrow_nothing: list[dict[str, Any]] = [{}, {"all": False}, {"limit": 5}, {"queue": None, "ids": None}]
-    if what == "cancel":
-        narrow_nothing.append({"reason": "all of them"})
-    if what == "retry":
-        narrow_nothing.append({"state": "any"})
-    for body in narrow_nothing:
-        answer = gateway.call("POST", f"/api/jobs/bulk/{what}", body)
-        assert (answer.status, answer.body["errors"][0]["path"]) == (422, "$.all"), body
-    own = {"state": "pending" if what == "cancel" else "failed"} if what != "trigger" else {"queue": "q"}
-    for body in ({"all": True}, own, {"kind": "any"}, {"ids": [1]}):
-        assert gateway.call("POST", f"/api/jobs/bulk/{what}", body).status == 200, body
+    own_nothing: dict[str, dict[str, Any]] = {"cancel": {"reason": "all of them"}, "retry": {"state": "any"}}
+    for what, own in BULK.items():
+        for body in [*narrow_nothing, own_nothing.get(what, {})]:
+            answer = gateway.call("POST", f"/api/jobs/bulk/{what}", body)
+            assert (answer.status, answer.body["errors"][0]["path"]) == (422, "$.all"), (what, body)
+        for body in ({"all": True}, own, {"kind": "any"}, {"ids": [1]}):
+            assert gateway.call("POST", f"/api/jobs/bulk/{what}", body).status == 200, (what, body)
 
 
 def test_the_paths_of_other_systems_answer_too(gateway: RunningGateway) -> None:

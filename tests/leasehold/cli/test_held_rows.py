@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any, cast
 
 import psycopg
 import pytest
 
-from tests.leasehold.cli.conftest import Cli, Psql
+from tests.leasehold.cli.conftest import Cli, Psql, Sql
 
 CLAIM = """
 select leasehold.enqueue_job('echo');
@@ -31,7 +30,7 @@ def test_reap_says_why_it_takes_nothing_back(cli: Cli, session: str) -> None:
     assert first == "took back 0 jobs"
     assert f"cannot be taken back: {session}" in second
     assert "idle in transaction since" in second
-    report = cast("dict[str, Any]", cli("reap", "--output", "json").json())
+    report = cli("reap", "--output", "json").json()
     assert (report["reaped"], len(report["held"])) == (0, 1)
 
 
@@ -39,20 +38,20 @@ def test_why_names_it_instead_of_a_reaper(cli: Cli, session: str) -> None:
     line = cli("jobs", "why", "1", "--output", "text").out.splitlines()[0]
     assert f"cannot be taken back: {session}" in line
     assert "round of a reaper" not in line
-    report = cast("dict[str, Any]", cli("jobs", "why", "1", "--output", "json").json())
+    report = cli("jobs", "why", "1", "--output", "json").json()
     assert report["reasons"][0]["facts"]["row_held_by"].startswith(session)
 
 
 def test_audit_names_it_and_repairs_nothing(cli: Cli, session: str) -> None:
     done = cli("audit", "--repair", "--output", "json")
-    [fault] = [each for each in cast("list[dict[str, Any]]", done.json()) if each["finding"] == "held_by_nobody"]
+    [fault] = [each for each in done.json() if each["finding"] == "held_by_nobody"]
     assert (done.code, fault["is_repaired"]) == (7, False)
     assert session in fault["explanation"]
 
 
-def test_doctor_names_it_and_blames_no_reaper(cli: Cli, psql: Psql, database_url: str, session: str) -> None:
+def test_doctor_names_it_and_blames_no_reaper(cli: Cli, sql: Sql, session: str) -> None:
     done = cli("doctor", "--output", "json")
-    checks = {each["name"]: each for each in cast("list[dict[str, Any]]", done.json())}
+    checks = {each["name"]: each for each in done.json()}
     assert checks["jobs"]["verdict"] == "problem"
     assert session in checks["jobs"]["detail"]
     assert "pg_terminate_backend" in checks["jobs"]["advice"]
@@ -61,13 +60,13 @@ def test_doctor_names_it_and_blames_no_reaper(cli: Cli, psql: Psql, database_url
 
 def test_cancel_answers_soon_and_names_it(cli: Cli, session: str) -> None:
     done = cli("jobs", "cancel", "1", "--output", "json")
-    [change] = cast("list[dict[str, Any]]", done.json())
+    [change] = done.json()
     assert (done.code, change["changed"], change["now"]) == (4, False, "claimed")
     assert change["reason"].startswith(f"job 1 cannot be cancelled now: {session}")
 
 
 def test_a_bulk_cancel_skips_it_and_names_it(cli: Cli, session: str) -> None:
     done = cli("jobs", "cancel", "--kind", "echo", "--yes", "--output", "json")
-    [change] = cast("list[dict[str, Any]]", done.json())
+    [change] = done.json()
     assert not change["changed"]
     assert change["reason"].startswith(session)

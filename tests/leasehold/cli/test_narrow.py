@@ -6,7 +6,7 @@ from rich.text import Text
 
 from leasehold.cli.runtime.terminal import Terminal
 from leasehold.cli.views import table
-from tests.leasehold.cli.conftest import Cli, FakeTty, Psql
+from tests.leasehold.cli.conftest import Cli, FakeTty, Sql
 
 QUEUE, KIND, WORKER = "payload-refresh-eu-west", "catalogue.refresh_products", "shop-crawler-7f9c5d8b6-x2v4q"
 INCARNATION = "5f0c6a3e-8a1e-4d7b-9a53-0f0c5f3d9b10"
@@ -55,8 +55,8 @@ NAMES = {
 }
 
 
-def test_every_command_shows_every_name_whole_on_80_columns(cli: Cli, psql: Psql, database_url: str) -> None:
-    psql(database_url, SEED)
+def test_every_command_shows_every_name_whole_on_80_columns(cli: Cli, sql: Sql) -> None:
+    sql(SEED)
     zone = "America/Argentina/Buenos_Aires"
     cli("schedules", "create", "refresh-all-catalogues", KIND, "--cron", "0 3 * * *", "--zone", zone)
     cli("tokens", "create", "storefront-production", "--scope", "enqueue,read")

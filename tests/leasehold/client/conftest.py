@@ -15,7 +15,13 @@ Under = Callable[..., None]
 
 
 @pytest.fixture(params=["trio", "asyncio"])
-def under(request: pytest.FixtureRequest, database_url: str) -> Under:
+def flavour(request: pytest.FixtureRequest) -> str:
+    """Of the program."""
+    return request.param
+
+
+@pytest.fixture
+def under(flavour: str, database_url: str) -> Under:
     """`under(work)`: run work with a client as a program of that flavour would; options go to `open_client`."""
 
     def run(work: Work, **options: Any) -> None:
@@ -23,6 +29,6 @@ def under(request: pytest.FixtureRequest, database_url: str) -> Under:
             async with open_client(database_url, **options) as client:
                 await work(client)
 
-        in_flavour(request.param, main)
+        in_flavour(flavour, main)
 
     return run

@@ -132,31 +132,29 @@ def test_with_an_app_wrong_kinds_and_args_are_refused_before_anything_is_written
     under(database_url, work, app)
 
 
-@pytest.mark.parametrize(
-    ("fields", "complaint"),
-    [
-        ({"run_at": datetime(2030, 1, 1)}, "time zone"),
-        ({"delay": -1}, "delay"),
-        ({"delay": float("nan")}, "delay"),
-        ({"delay": float("inf")}, "delay"),
-        ({"max_attempts": 0}, "max_attempts"),
-        ({"queue": ""}, "queue"),
-        ({"queue": "x" * 201}, "queue"),
-        ({"key": "a\x00b"}, "Unicode"),
-        ({"metadata": {"a": float("nan")}}, "metadata"),
-        ({"priority": 2**40}, "integer"),
-        ({"args": {"a": "\x00"}}, "u0000"),
-        ({"args": {"a": "x" * 1_100_000}}, "1048576"),
-        ({"args": [1]}, "object|mapping"),
-    ],
-)
-def test_fields_that_make_no_sense_are_refused_with_their_name(
-    database_url: str, fields: dict[str, Any], complaint: str
-) -> None:
+SENSELESS: list[tuple[dict[str, Any], str]] = [
+    ({"run_at": datetime(2030, 1, 1)}, "time zone"),
+    ({"delay": -1}, "delay"),
+    ({"delay": float("nan")}, "delay"),
+    ({"delay": float("inf")}, "delay"),
+    ({"max_attempts": 0}, "max_attempts"),
+    ({"queue": ""}, "queue"),
+    ({"queue": "x" * 201}, "queue"),
+    ({"key": "a\x00b"}, "Unicode"),
+    ({"metadata": {"a": float("nan")}}, "metadata"),
+    ({"priority": 2**40}, "integer"),
+    ({"args": {"a": "\x00"}}, "u0000"),
+    ({"args": {"a": "x" * 1_100_000}}, "1048576"),
+    ({"args": [1]}, "object|mapping"),
+]
+
+
+def test_fields_that_make_no_sense_are_refused_with_their_name(database_url: str) -> None:
     async def main() -> None:
         async with open_client(database_url) as client:
-            with pytest.raises(BadInput, match=complaint):
-                await client.enqueue_many([NewJob(kind="greet", **fields)])
+            for fields, complaint in SENSELESS:
+                with pytest.raises(BadInput, match=complaint):
+                    await client.enqueue_many([NewJob(kind="greet", **fields)])
             assert await client.jobs.list() == []
 
     in_flavour("asyncio", main)

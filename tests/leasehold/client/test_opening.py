@@ -40,16 +40,14 @@ def folder(monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
 
 
 @pytest.mark.parametrize("flavour", FLAVOURS)
-@pytest.mark.parametrize("ask", ASKS.values(), ids=ASKS)
-def test_a_client_that_is_used_after_its_block_says_that_it_is_closed(
-    flavour: str, ask: Callable[[Client], Awaitable[object]], database_url: str
-) -> None:
+def test_a_client_that_is_used_after_its_block_says_that_it_is_closed(flavour: str, database_url: str) -> None:
     async def use() -> None:
         async with open_client(database_url) as client:
             await client.enqueue("echo")
-        with pytest.raises(ClientClosed, match="its `async with` block has ended") as refused:
-            await ask(client)
-        assert not isinstance(refused.value, DatabaseUnavailable)
+        for ask in ASKS.values():
+            with pytest.raises(ClientClosed, match="its `async with` block has ended") as refused:
+                await ask(client)
+            assert not isinstance(refused.value, DatabaseUnavailable)
 
     in_flavour(flavour, use)
 
@@ -140,18 +138,17 @@ def test_where_there_is_no_database_it_says_how_to_get_one_and_makes_none(flavou
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("flavour", FLAVOURS)
-def test_without_a_dsn_it_finds_the_embedded_database_running_or_not(flavour: str, folder: Path) -> None:
+def test_without_a_dsn_it_finds_the_embedded_database_running_or_not(folder: Path) -> None:
     async def use() -> None:
         async with open_client() as client:
             assert (await client.get(await client.enqueue("echo"))).kind == "echo"
 
     with embedded_postgres(sync=False) as server:
         trio.run(migrate, server.dsn)
-        in_flavour(flavour, use)
+        in_flavour("trio", use)
         assert server.is_running()
     assert not server.is_running()
-    in_flavour(flavour, use)
+    in_flavour("asyncio", use)
     assert not server.is_running()
 
 

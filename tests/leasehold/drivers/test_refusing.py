@@ -158,18 +158,17 @@ REFUSED: Mapping[str, tuple[Opening, type[Exception]]] = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_it_is_refused_by_both_clients_and_nothing_is_written(database_url: str, name: str) -> None:
-    opening, error = REFUSED[name]
-
+def test_it_is_refused_by_both_clients_and_nothing_is_written(database_url: str) -> None:
     async def main() -> None:
-        async with open_client(database_url) as client, opening(database_url) as given:
-            with pytest.raises(error):
-                await client.enqueue("echo", connection=given)
-            with pytest.raises((error, BadInput)):
-                SyncClient().enqueue("echo", connection=given)
-            with pytest.raises(error):
-                await client.chains.complete(1, connection=given)
-            assert await client.metrics.counts() == []
+        async with open_client(database_url) as client:
+            for name, (opening, error) in REFUSED.items():
+                async with opening(database_url) as given:
+                    with pytest.raises(error):
+                        await client.enqueue("echo", connection=given)
+                    with pytest.raises((error, BadInput)):
+                        SyncClient().enqueue("echo", connection=given)
+                    with pytest.raises(error):
+                        await client.chains.complete(1, connection=given)
+                    assert (name, await client.metrics.counts()) == (name, [])
 
     in_flavour("asyncio", main)

@@ -7,7 +7,6 @@ from contextlib import contextmanager, suppress
 from itertools import count
 
 import psycopg
-import pytest
 import trio
 
 from benchmarks.connections import EXPECTED, Undone, look, rolled_back
@@ -26,41 +25,39 @@ from tests.support.sql_worker import SqlWorker
 Heard = Callable[[], list[str]]
 
 
-@pytest.mark.parametrize("name", CONNECTIONS)
-def test_a_job_exists_if_and_only_if_the_transaction_commits_and_costs_one_statement(
-    fresh_database_url: str, name: str
-) -> None:
+def test_a_job_exists_if_and_only_if_the_transaction_commits_and_costs_one_statement(fresh_database_url: str) -> None:
     async def main() -> None:
         async with connected(fresh_database_url) as eye:
             await eye.execute(TABLE)
-            with counting(fresh_database_url) as counted:
-                left, statements = await look(name, counted, eye)
-        assert left == EXPECTED
-        assert statements == 1
+            for name in CONNECTIONS:
+                with counting(fresh_database_url) as counted:
+                    found = await look(name, counted, eye)
+                assert (name, *found) == (name, EXPECTED, 1)
+                await eye.execute("delete from leasehold.jobs")
 
     in_flavour("asyncio", main)
 
 
-@pytest.mark.parametrize("name", CONNECTIONS)
-def test_workers_are_woken_by_the_commit_and_by_nothing_before(fresh_database_url: str, name: str) -> None:
+def test_workers_are_woken_by_the_commit_and_by_nothing_before(fresh_database_url: str) -> None:
     async def main() -> None:
-        async with connected(fresh_database_url) as eye:
+        async with connected(fresh_database_url) as eye, open_asyncio_database(fresh_database_url) as database:
             await eye.execute(TABLE)
-        async with open_asyncio_database(fresh_database_url) as database:
             worker = SqlWorker(database)
             await worker.register(queues=["nobody"])
-            assert await worker.claim() == []
-            async with CONNECTIONS[name](fresh_database_url) as owned:
-                with listening(fresh_database_url) as heard:
-                    await rolled_back(owned)
-                    async with owned.transaction():
-                        with suppress(Undone):
-                            await undone_in_a_savepoint(owned)
-                    assert heard() == []
-                    async with owned.transaction():
-                        await owned.enqueue(NewJob(kind="kept", queue="nobody"))
+            for name in CONNECTIONS:
+                assert await worker.claim() == []
+                async with CONNECTIONS[name](fresh_database_url) as owned:
+                    with listening(fresh_database_url) as heard:
+                        await rolled_back(owned)
+                        async with owned.transaction():
+                            with suppress(Undone):
+                                await undone_in_a_savepoint(owned)
                         assert heard() == []
-                    assert heard() == ["wake:nobody"]
+                        async with owned.transaction():
+                            await owned.enqueue(NewJob(kind="kept", queue="nobody"))
+                            assert heard() == []
+                        assert heard() == ["wake:nobody"], name
+                await eye.execute("delete from leasehold.jobs")
 
     in_flavour("asyncio", main)
 

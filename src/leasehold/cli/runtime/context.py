@@ -134,9 +134,9 @@ class CommandContext:
     @asynccontextmanager
     async def database(self, *, must_fit: bool = True) -> AsyncGenerator[Database]:
         """The database. With `must_fit` a schema that this code does not know is refused (SchemaMismatch)."""
-        if must_fit:
-            await self.check_schema()
         async with self.services.open_database(self.dsn(), self.settings.direct_database_url) as database:
+            if must_fit:
+                await self.services.check_schema_of(database)
             yield database
 
     async def check_schema(self, *, tell: bool = False) -> None:

@@ -69,11 +69,14 @@ class Services:
 
         Raises SchemaMismatch if it cannot work on it, and SchemaOutdated where `leasehold migrate` helps.
         """
-        state = await self.schema_state(dsn)
-        problem = schema_problem(state)
-        if problem:
-            raise (SchemaMismatch if state.status == "newer" else SchemaOutdated)(problem)
-        return schema_notice(state)
+        return _judged(await self.schema_state(dsn))
+
+    async def check_schema_of(self, database: Database) -> None:
+        """As `check_schema`, on a database that is open: a command needs no second connection."""
+        from leasehold.database.migrations import read_schema_state
+
+        async with database.transaction() as session:
+            _judged(await read_schema_state(session))
 
     async def migrate(
         self,
@@ -182,3 +185,9 @@ def schema_notice(state: SchemaState) -> str | None:
             return f"the functions are of the release before: this code works{without} until `leasehold migrate`"
         case _:
             return None
+
+
+def _judged(state: SchemaState) -> str | None:
+    if problem := schema_problem(state):
+        raise (SchemaMismatch if state.status == "newer" else SchemaOutdated)(problem)
+    return schema_notice(state)

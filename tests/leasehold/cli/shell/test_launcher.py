@@ -2,22 +2,23 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 from leasehold.cli.runtime.services import Services
-from leasehold.database.migrations import SchemaState
+from leasehold.database import Database
 from leasehold.errors import DatabaseUnavailable
 from tests.leasehold.cli.conftest import Cli
 from tests.support.waiting import PATIENCE
 
 
 class Failing(Services):
-    """Looking at the schema fails in the way that the test chooses."""
+    """Opening the database fails in the way that the test chooses."""
 
     def __init__(self, error: BaseException) -> None:
         self._error = error
 
-    async def schema_state(self, dsn: str) -> SchemaState:
+    def open_database(self, dsn: str, direct_dsn: str | None = None) -> AbstractAsyncContextManager[Database]:
         raise self._error
 
 

@@ -15,7 +15,7 @@ from fcntl import ioctl
 
 import pytest
 
-from tests.leasehold.cli.conftest import Cli, Psql
+from tests.leasehold.cli.conftest import Cli, Psql, Sql
 from tests.support.processes import clean_environment
 from tests.support.waiting import PATIENCE
 
@@ -35,8 +35,8 @@ def steady(text: str) -> list[str]:
     return [" ".join(UNSTEADY.sub("<time>", line).split()) for line in text.splitlines() if line.strip()]
 
 
-def test_one_frame_shows_queues_workers_and_failures(cli: Cli, psql: Psql, database_url: str) -> None:
-    psql(database_url, LOAD)
+def test_one_frame_shows_queues_workers_and_failures(cli: Cli, sql: Sql) -> None:
+    sql(LOAD)
     done = cli("top", "--once", "--interval", "0.1")
     assert done.code == 0
     lines = steady(done.out)
@@ -56,8 +56,8 @@ def test_one_frame_shows_queues_workers_and_failures(cli: Cli, psql: Psql, datab
     ]
 
 
-def test_for_programs_it_writes_json(cli: Cli, psql: Psql, database_url: str) -> None:
-    psql(database_url, LOAD)
+def test_for_programs_it_writes_json(cli: Cli, sql: Sql) -> None:
+    sql(LOAD)
     look = json.loads(cli("top", "--once", "--interval", "0.1", "--output", "json").out)
     assert look["queues"][0]["jobs"] == {"pending": 3, "claimed": 1}
     assert look["fleet"]["held_jobs"] == 1
@@ -65,9 +65,9 @@ def test_for_programs_it_writes_json(cli: Cli, psql: Psql, database_url: str) ->
     assert [each["worker_id"] for each in look["workers"]] == ["pod-1"]
 
 
-def test_kinds_that_nobody_serves_are_noted(cli: Cli, psql: Psql, database_url: str) -> None:
-    psql(database_url, LOAD.replace("'{}', '{}', 3", "'{}', '{crawl}', 3"))
-    cli("enqueue", "parse", "--queue", "shops")
+def test_kinds_that_nobody_serves_are_noted(cli: Cli, sql: Sql) -> None:
+    sql(LOAD.replace("'{}', '{}', 3", "'{}', '{crawl}', 3"))
+    sql("select leasehold.enqueue_job('parse', queue => 'shops')")
     done = cli("top", "--once", "--interval", "0.1")
     assert "1 unserved kinds" in done.out
     assert "shops  nobody serves parse" in done.out

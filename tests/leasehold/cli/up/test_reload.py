@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 import trio
@@ -89,9 +89,9 @@ async def test_where_code_is_being_written_a_process_that_cannot_run_waits_for_t
 
 def answer(run_cli: Cli, environ: dict[str, str]) -> object:
     """What the code of just now answers."""
-    job = cast("dict[str, Any]", run_cli("enqueue", "greet", "--output", "json", environ=environ).json())["job_id"]
+    job = run_cli("enqueue", "greet", "--output", "json", environ=environ).json()["job_id"]
     ended = run_cli("chains", "wait", str(job), "--timeout", "30s", "--output", "json", environ=environ)
-    return cast("dict[str, Any]", ended.json())["output"]
+    return ended.json()["output"]
 
 
 def change(process: LeaseholdProcess, file: Path, text: str, line: str) -> None:

@@ -9,7 +9,7 @@ import urllib.error
 import urllib.request
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 import pytest
@@ -160,10 +160,10 @@ def test_one_command_runs_everything_on_embedded_postgres(start_process: StartPr
         assert status_of(f"http://127.0.0.1:{port}/readyz") == 200
         assert status_of(f"http://127.0.0.1:{port}/api/jobs/1") == 401
         assert status_of(f"http://127.0.0.1:{port}/api/jobs/1", token) == 200
-        checks = cast("list[dict[str, str]]", run_cli("doctor", "--output", "json", environ=environ).json())
+        checks = run_cli("doctor", "--output", "json", environ=environ).json()
         assert str(folder / "data") in {check["name"]: check for check in checks}["disk"]["detail"]
         seen = process.line_count
-        [worker] = cast("dict[str, Any]", run_cli("status", "--output", "json", environ=environ).json())["workers"]
+        [worker] = run_cli("status", "--output", "json", environ=environ).json()["workers"]
         os.kill(worker["pid"], signal.SIGKILL)
         process.wait_for_line("worker.1 was ended by SIGKILL; starting it again", after=seen)
         process.wait_for_line("starting worker", after=seen)

@@ -3,7 +3,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from leasehold import Client
-from tests.leasehold.client.conftest import Under
+from tests.leasehold.client.conftest import Under, flavour
+
+__all__ = ["flavour"]  # both: what is iterated over is of the caller's own
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 

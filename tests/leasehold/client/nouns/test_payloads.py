@@ -15,7 +15,9 @@ from leasehold.database import Database
 from leasehold.errors import BadInput, NoPayloadStore, PayloadDamaged, PayloadMissing, PayloadTooLarge, UnknownPayload
 from leasehold.payloads.options import PayloadOptions
 from leasehold.payloads.stores import FolderStore
-from tests.leasehold.client.conftest import Under
+from tests.leasehold.client.conftest import Under, flavour
+
+__all__ = ["flavour"]  # both: what is iterated over is of the caller's own
 
 
 class Product(msgspec.Struct):

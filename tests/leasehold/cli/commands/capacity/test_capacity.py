@@ -6,7 +6,7 @@ import pytest
 
 from leasehold.cli.commands.capacity import parse_hours, parse_percent
 from leasehold.errors import BadInput
-from tests.leasehold.cli.conftest import Cli, Psql
+from tests.leasehold.cli.conftest import Cli, Sql
 
 SEED = """
 do $$begin execute format('alter database %I set leasehold.frozen_clock = %L', current_database(), '2030-01-01 12:00Z'); end$$;
@@ -28,9 +28,9 @@ values ('00000000-0000-0000-0000-000000000001', 'w', 'host', 1, '0', '{crawl}', 
 
 
 @pytest.fixture
-def seeded(cli: Cli, psql: Psql, database_url: str) -> Cli:
+def seeded(cli: Cli, sql: Sql) -> Cli:
     """Ten jobs of ten seconds are done, 60 came in the last nine minutes, and there is a worker with two slots."""
-    psql(database_url, SEED)
+    sql(SEED)
     return cli
 
 

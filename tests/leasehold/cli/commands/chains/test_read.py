@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-from typing import Any, cast
-
-from tests.leasehold.cli.conftest import Cli, Psql
+from tests.leasehold.cli.conftest import Cli, Sql
 
 BLOCKED = """
 select from leasehold.enqueue_jobs(
@@ -10,10 +8,10 @@ select from leasehold.enqueue_jobs(
 """
 
 
-def test_chains_are_listed_newest_first_with_their_last_job(cli: Cli) -> None:
-    cli("enqueue", "pay", "--queue", "shop")
+def test_chains_are_listed_newest_first_with_their_last_job(cli: Cli, sql: Sql) -> None:
+    sql("select leasehold.enqueue_job('pay', queue => 'shop')")
     cli("chains", "complete", "1", "--next", "pack")
-    cli("enqueue", "echo")
+    sql("select leasehold.enqueue_job('echo')")
     cli("chains", "cancel", "3")
     assert cli("chains", "list", "--output", "text").steady == "\n".join(
         [
@@ -22,26 +20,20 @@ def test_chains_are_listed_newest_first_with_their_last_job(cli: Cli) -> None:
             "    1  open       pay   shop        2  2 pack pending    since 1d ago",
         ]
     )
-    found = cast(
-        "list[dict[str, Any]]",
-        cli("chains", "list", "--state", "open", "--kind", "pay", "--queue", "shop", "--output", "json").json(),
-    )
+    found = cli("chains", "list", "--state", "open", "--kind", "pay", "--queue", "shop", "--output", "json").json()
     assert [(each["chain_id"], each["job_id"]) for each in found] == [(1, 2)]
 
 
-def test_pages_of_chains_follow_each_other_by_the_last_id(cli: Cli) -> None:
-    for _ in range(3):
-        cli("enqueue", "echo")
+def test_pages_of_chains_follow_each_other_by_the_last_id(cli: Cli, sql: Sql) -> None:
+    sql("select leasehold.enqueue_job('echo') from generate_series(1, 3)")
     first = cli("chains", "list", "--limit", "2")
     assert first.err == "more: --before 2\n"
-    [last] = cast(
-        "list[dict[str, Any]]", cli("chains", "list", "--limit", "2", "--before", "2", "--output", "json").json()
-    )
+    [last] = cli("chains", "list", "--limit", "2", "--before", "2", "--output", "json").json()
     assert last["chain_id"] == 1
 
 
-def test_a_chain_is_drawn_job_after_job_with_what_each_waits_for(cli: Cli, psql: Psql, database_url: str) -> None:
-    psql(database_url, BLOCKED)
+def test_a_chain_is_drawn_job_after_job_with_what_each_waits_for(cli: Cli, sql: Sql) -> None:
+    sql(BLOCKED)
     cli("chains", "complete", "1", "[1]")
     cli("chains", "cancel", "2")
     assert cli("chains", "show", "3", "--output", "text").steady == "\n".join(
@@ -73,13 +65,13 @@ def test_a_chain_is_drawn_job_after_job_with_what_each_waits_for(cli: Cli, psql:
     )
 
 
-def test_a_long_chain_is_shown_page_by_page(cli: Cli) -> None:
-    cli("enqueue", "step")
+def test_a_long_chain_is_shown_page_by_page(cli: Cli, sql: Sql) -> None:
+    sql("select leasehold.enqueue_job('step')")
     for _ in range(3):
         cli("chains", "complete", "1", "--next", "step")
     shown = cli("chains", "show", "1", "--limit", "2")
     assert shown.err == "more: --after 1\n"
-    report = cast("dict[str, Any]", cli("chains", "show", "1", "--after", "1", "--output", "json").json())
+    report = cli("chains", "show", "1", "--after", "1", "--output", "json").json()
     assert ([job["id"] for job in report["jobs"]], report["chain"]["jobs"]) == ([3, 4], 4)
 
 
@@ -89,22 +81,22 @@ def test_a_chain_that_is_not_there_is_not_found(cli: Cli) -> None:
         assert (done.code, "no chain 99" in done.err) == (3, True)
 
 
-def test_waiting_prints_the_output(cli: Cli) -> None:
-    cli("enqueue", "pay")
+def test_waiting_prints_the_output(cli: Cli, sql: Sql) -> None:
+    sql("select leasehold.enqueue_job('pay')")
     cli("chains", "complete", "1", '{"paid": 7}')
     assert cli("chains", "wait", "1", "--output", "json").json() == {"chain_id": 1, "output": {"paid": 7}}
     assert cli("chains", "wait", "1", "--output", "text").steady == '{\n  "paid": 7\n}'
 
 
-def test_a_wait_ends_with_a_code_of_its_own_when_the_time_is_up(cli: Cli) -> None:
-    cli("enqueue", "pay")
+def test_a_wait_ends_with_a_code_of_its_own_when_the_time_is_up(cli: Cli, sql: Sql) -> None:
+    sql("select leasehold.enqueue_job('pay')")
     done = cli("chains", "wait", "1", "--timeout", "10ms")
     assert (done.code, done.out) == (8, "")
     assert "chain 1 is still open after 0.01 s" in done.err
 
 
-def test_a_wait_for_a_chain_that_was_cancelled_fails_and_says_why(cli: Cli) -> None:
-    cli("enqueue", "pay")
+def test_a_wait_for_a_chain_that_was_cancelled_fails_and_says_why(cli: Cli, sql: Sql) -> None:
+    sql("select leasehold.enqueue_job('pay')")
     cli("chains", "cancel", "1", "--reason", "no money")
     done = cli("chains", "wait", "1")
     assert done.code == 1

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import cast
 
 import pytest
 
@@ -18,7 +17,7 @@ def test_values_are_shown_with_their_origin_and_secrets_masked(run_cli: Cli) -> 
 
 
 def shown(done: Transcript, name: str) -> dict[str, str]:
-    [found] = [each for each in cast("list[dict[str, str]]", done.json()) if each["name"] == name]
+    [found] = [each for each in done.json() if each["name"] == name]
     return found
 
 

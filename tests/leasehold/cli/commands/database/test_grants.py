@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import Any, cast
-
 import pytest
 
 from leasehold.cli.runtime.services import Services
@@ -33,7 +31,7 @@ def test_without_roles_it_says_what_makes_them(cli: Cli) -> None:
     shown = cli("grants", "--output", "text")
     assert shown.code == 0
     assert shown.out.splitlines()[-1] == "they are not in force here; `leasehold grants --apply` makes them"
-    roles = cast("dict[str, Any]", cli("grants", "--output", "json").json())["roles"]
+    roles = cli("grants", "--output", "json").json()["roles"]
     producer = next(each for each in roles if each["name"] == "leasehold_producer")
     assert producer["functions"] == ["clock", "enqueue_job", "enqueue_jobs", "enqueue_with_times", "wake_idle_workers"]
 

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import Any, cast
-
 from tests.leasehold.cli.conftest import Cli
 
 
@@ -18,17 +16,17 @@ def test_an_identity_is_added_listed_tested_and_retired(cli: Cli) -> None:
         "json",
         environ={"PROXY_PASSWORD": "hunter2"},
     )
-    assert cast("dict[str, Any]", added.json()) == {"identity_id": 1, "name": "berlin"}
+    assert added.json() == {"identity_id": 1, "name": "berlin"}
     listed = cli("egress", "list", "--output", "text", environ={"COLUMNS": "200"})
     assert "berlin" in listed.out
     assert "http://127.0.0.1:1 as me" in listed.out
     refused = cli("egress", "test", "berlin", "http://127.0.0.1:1/", "--output", "json")
-    tested = cast("dict[str, Any]", refused.json())
+    tested = refused.json()
     assert (refused.code, tested["status"], tested["state"]) == (1, None, "cooling")
     assert tested["problem"].startswith("the proxy failed")
     again = cli("egress", "test", "berlin", "http://127.0.0.1:1/")
     assert (again.code, "egress identity berlin is unknown, retired or not free right now" in again.err) == (4, True)
-    assert cast("dict[str, Any]", cli("egress", "retire", "berlin", "--output", "json").json())["changed"] is True
+    assert cli("egress", "retire", "berlin", "--output", "json").json()["changed"] is True
     assert cli("egress", "list", "--output", "json").json() == []
     assert "hunter2" not in listed.out + cli("egress", "list", "--all").out
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.leasehold.cli.conftest import Cli, Psql
+from tests.leasehold.cli.conftest import Cli, Sql
 from tests.support.roles import database_with_roles
 from tests.support.servers import Server
 
@@ -15,20 +15,20 @@ def test_it_prints_the_id_alone_and_a_record_on_request(cli: Cli) -> None:
     assert cli("enqueue", "echo", "--output", "json").json() == {"job_id": 2, "is_new": True}
 
 
-def test_every_flag_reaches_the_job(cli: Cli, psql: Psql, database_url: str) -> None:
+def test_every_flag_reaches_the_job(cli: Cli, sql: Sql) -> None:
     done = cli(
         "enqueue", "crawl", '{"shop": 7}', "--queue", "q", "--priority", "-5", "--key", "shop-7", "--max-attempts", "3",
         "--metadata", '{"by": "ada"}', "--run-at", "2030-01-31T09:30:00+02:00",
     )  # fmt: skip
     assert done.code == 0
     columns = "kind, args, queue, priority, key, max_attempts, metadata, run_at at time zone 'UTC', state"
-    assert psql(database_url, f"select {columns} from leasehold.jobs") == (
+    assert sql(f"select {columns} from leasehold.jobs") == (
         'crawl|{"shop": 7}|q|-5|shop-7|3|{"by": "ada"}|2030-01-31 07:30:00|scheduled'
     )
 
 
 def test_an_app_says_what_its_kinds_are_and_refuses_others(
-    cli: Cli, psql: Psql, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, sql: Sql, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "shop_of_enqueue.py").write_text(
         "from leasehold import App\n\napp = App()\n\n\n"
@@ -39,40 +39,38 @@ def test_an_app_says_what_its_kinds_are_and_refuses_others(
     assert cli("enqueue", "send", '{"to": "ada"}', *flags).code == 0
     assert "args do not fit send(to)" in cli("enqueue", "send", '{"whom": "ada"}', *flags).err
     assert "no handler is registered" in cli("enqueue", "sned", *flags).err
-    assert psql(database_url, "select queue, max_attempts from leasehold.jobs") == "mail|7"
+    assert sql("select queue, max_attempts from leasehold.jobs") == "mail|7"
 
 
-def declare(psql: Psql, database_url: str, *kinds: str) -> None:
+def declare(sql: Sql, *kinds: str) -> None:
     declared = json.dumps([{"kind": kind} for kind in kinds])
-    psql(database_url, f"select from leasehold.declare_kinds('{declared}')")
+    sql(f"select from leasehold.declare_kinds('{declared}')")
 
 
-def register_worker(psql: Psql, database_url: str, kinds: str) -> None:
+def register_worker(sql: Sql, kinds: str) -> None:
     incarnation = "00000000-0000-0000-0000-000000000001"
-    psql(
-        database_url, f"select leasehold.register_worker('{incarnation}', 'w', 'h', 7, '1', '{{}}', '{kinds}', 3, true)"
-    )
+    sql(f"select leasehold.register_worker('{incarnation}', 'w', 'h', 7, '1', '{{}}', '{kinds}', 3, true)")
 
 
 STRANGE = "warning: no app has declared a kind 'send_mial' and no live worker serves it, so the job waits"
 
 
-def test_a_kind_that_nobody_knows_is_enqueued_with_a_warning(cli: Cli, psql: Psql, database_url: str) -> None:
+def test_a_kind_that_nobody_knows_is_enqueued_with_a_warning(cli: Cli, sql: Sql) -> None:
     done = cli("enqueue", "send_mial")
     assert (done.code, done.out, done.err) == (0, "1\n", f"{STRANGE}\n")
-    declare(psql, database_url, "send_mail", "charge")
+    declare(sql, "send_mail", "charge")
     assert cli("enqueue", "send_mial").err == f"{STRANGE}; did you mean send_mail?\n"
 
 
-def test_a_kind_that_an_app_or_a_live_worker_knows_gets_no_warning(cli: Cli, psql: Psql, database_url: str) -> None:
-    declare(psql, database_url, "send_mail")
+def test_a_kind_that_an_app_or_a_live_worker_knows_gets_no_warning(cli: Cli, sql: Sql) -> None:
+    declare(sql, "send_mail")
     assert [cli("enqueue", kind).err for kind in ("echo", "dummy", "send_mail")] == ["", "", ""]
-    register_worker(psql, database_url, "{resize}")
+    register_worker(sql, "{resize}")
     assert [cli("enqueue", kind).err == "" for kind in ("resize", "reduce")] == [True, False]
 
 
-def test_a_worker_that_takes_every_kind_knows_each(cli: Cli, psql: Psql, database_url: str) -> None:
-    register_worker(psql, database_url, "{}")
+def test_a_worker_that_takes_every_kind_knows_each(cli: Cli, sql: Sql) -> None:
+    register_worker(sql, "{}")
     assert cli("enqueue", "anything").err == ""
 
 
@@ -84,14 +82,10 @@ def test_who_may_only_enqueue_does_so_without_a_warning(
     assert (done.code, done.out, done.err) == (0, "1\n", "")
 
 
-def test_a_delay_counts_from_now(cli: Cli, psql: Psql, database_url: str) -> None:
-    cli("enqueue", "echo", "--delay", "1h30m")
-    assert psql(database_url, "select run_at - created_at from leasehold.jobs") == "01:30:00"
-
-
-def test_an_attempt_and_the_job_may_be_limited_in_time(cli: Cli, psql: Psql, database_url: str) -> None:
-    cli("enqueue", "echo", "--timeout", "1m30s", "--deadline", "2h")
-    assert psql(database_url, "select timeout, deadline - created_at from leasehold.jobs") == "90|02:00:00"
+def test_a_delay_and_a_deadline_count_from_now(cli: Cli, sql: Sql) -> None:
+    cli("enqueue", "echo", "--delay", "1h30m", "--timeout", "1m30s", "--deadline", "2h")
+    found = sql("select run_at - created_at, timeout, deadline - created_at from leasehold.jobs")
+    assert found == "01:30:00|90|02:00:00"
 
 
 def test_the_same_idempotency_key_finds_the_first_job(cli: Cli) -> None:
@@ -101,14 +95,12 @@ def test_the_same_idempotency_key_finds_the_first_job(cli: Cli) -> None:
     assert "nothing was enqueued" in second.err
 
 
-def test_args_may_come_from_a_file_or_from_standard_input(
-    cli: Cli, psql: Psql, database_url: str, tmp_path: Path
-) -> None:
+def test_args_may_come_from_a_file_or_from_standard_input(cli: Cli, sql: Sql, tmp_path: Path) -> None:
     file = tmp_path / "args.json"
     file.write_text('{"text": "from a file"}')
     cli("enqueue", "echo", f"@{file}")
     cli("enqueue", "echo", "@-", stdin='{"text": "from a pipe"}')
-    assert psql(database_url, "select args ->> 'text' from leasehold.jobs order by id") == "from a file\nfrom a pipe"
+    assert sql("select args ->> 'text' from leasehold.jobs order by id") == "from a file\nfrom a pipe"
 
 
 REFUSED: list[tuple[list[str], str]] = [
@@ -132,11 +124,11 @@ REFUSED: list[tuple[list[str], str]] = [
 ]
 
 
-def test_bad_input_is_refused_in_one_line_and_nothing_is_written(cli: Cli, psql: Psql, database_url: str) -> None:
+def test_bad_input_is_refused_in_one_line_and_nothing_is_written(cli: Cli, sql: Sql) -> None:
     for tokens, complaint in REFUSED:
         done = cli("enqueue", *tokens)
         assert (done.code, done.out) == (2, ""), done.err
         assert complaint in done.err
         assert len(done.err.splitlines()) == 1
         assert len(done.err) < 500
-        assert psql(database_url, "select count(*) from leasehold.jobs") == "0"
+    assert sql("select count(*) from leasehold.jobs") == "0"

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from tests.leasehold.cli.conftest import Cli
 
@@ -28,15 +28,15 @@ def test_an_app_is_synced_listed_and_shown(cli: Cli, tmp_path: Path, monkeypatch
     assert cli("kinds", "sync", "--app", app, "--output", "json").json() == [{"kind": "charge", "outcome": "created"}]
     listed = cli("kinds", "list", "--output", "text", environ={"COLUMNS": "200"}).out
     assert all(word in listed for word in ("charge", "orders", "args.order_id", "checked"))
-    shown = cast("dict[str, Any]", cli("kinds", "show", "charge", "--output", "json").json())
+    shown = cli("kinds", "show", "charge", "--output", "json").json()
     assert (shown["queue"], shown["app"], shown["conflicts"]) == ("orders", app, [])
     text = cli("kinds", "show", "charge", "--output", "text", environ={"COLUMNS": "300"}).out
     assert '"order_id":{"type":"integer"}' in text
     unknown = cli("kinds", "show", "charg")
     assert (unknown.code, "no app has declared a kind 'charg'" in unknown.err) == (3, True)
     assert "charge" in unknown.err
-    made = cast("dict[str, Any]", cli("enqueue", "charge", '{"order_id": 7}', "--output", "json").json())
-    job = cast("dict[str, Any]", cli("jobs", "show", str(made["job_id"]), "--output", "json").json())
+    made = cli("enqueue", "charge", '{"order_id": 7}', "--output", "json").json()
+    job = cli("jobs", "show", str(made["job_id"]), "--output", "json").json()
     assert "orders" in str(job)
 
 

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, cast
+from typing import Any
 
-from tests.leasehold.cli.conftest import Cli, Psql
+from tests.leasehold.cli.conftest import Cli, Psql, Sql
 
 CLAIM = "select from leasehold.claim_jobs('00000000-0000-0000-0000-000000000001', 'pod-1', batch => 1);"
 LOG = """
@@ -26,26 +26,26 @@ LINES = [
 
 
 def shown_progress(cli: Cli) -> dict[str, Any] | None:
-    return cast("dict[str, Any]", cli("jobs", "show", "1", "--output", "json").json())["progress"]
+    return cli("jobs", "show", "1", "--output", "json").json()["progress"]
 
 
-def test_lines_are_shown_oldest_first_with_their_attempt(cli: Cli, psql: Psql, database_url: str) -> None:
-    cli("enqueue", "crawl")
-    psql(database_url, LOG)
+def test_lines_are_shown_oldest_first_with_their_attempt(cli: Cli, sql: Sql) -> None:
+    sql("select leasehold.enqueue_job('crawl')")
+    sql(LOG)
     assert cli("jobs", "logs", "1", "--output", "text").out.splitlines() == LINES
-    found = cast("list[dict[str, Any]]", cli("jobs", "logs", "1", "--attempt", "2", "--output", "json").json())
+    found = cli("jobs", "logs", "1", "--attempt", "2", "--output", "json").json()
     assert [(line["attempt"], line["level"], line["message"]) for line in found] == [(2, "warning", "again\x1b[31m")]
 
 
-def test_a_job_without_lines_and_one_that_is_not_there(cli: Cli) -> None:
-    cli("enqueue", "crawl")
+def test_a_job_without_lines_and_one_that_is_not_there(cli: Cli, sql: Sql) -> None:
+    sql("select leasehold.enqueue_job('crawl')")
     done = cli("jobs", "logs", "1", "--output", "text")
     assert (done.code, done.err) == (0, "none\n")
     assert "there is no job 2" in cli("jobs", "logs", "2").err
 
 
-def test_following_goes_on_until_the_job_has_ended(cli: Cli, psql: Psql, database_url: str) -> None:
-    cli("enqueue", "crawl")
+def test_following_goes_on_until_the_job_has_ended(cli: Cli, psql: Psql, database_url: str, sql: Sql) -> None:
+    sql("select leasehold.enqueue_job('crawl')")
     psql(database_url, CLAIM)
     ending = threading.Thread(target=psql, args=(database_url, LOG + COMPLETE))
     ending.start()
@@ -55,10 +55,10 @@ def test_following_goes_on_until_the_job_has_ended(cli: Cli, psql: Psql, databas
     assert len(cli("jobs", "logs", "1", "--follow", "--output", "json").out.splitlines()) == 3
 
 
-def test_progress_is_shown_with_the_job(cli: Cli, psql: Psql, database_url: str) -> None:
-    cli("enqueue", "crawl")
+def test_progress_is_shown_with_the_job(cli: Cli, sql: Sql) -> None:
+    sql("select leasehold.enqueue_job('crawl')")
     assert shown_progress(cli) is None
-    psql(database_url, CLAIM + PROGRESS)
+    sql(CLAIM + PROGRESS)
     assert "████████░░░░░░░░░░░░  40 %  parsing  (" in cli("jobs", "show", "1", "--output", "text").out
     found = shown_progress(cli)
     assert found is not None

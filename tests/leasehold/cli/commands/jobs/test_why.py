@@ -1,23 +1,21 @@
 from __future__ import annotations
 
-from typing import Any, cast
-
-from tests.leasehold.cli.conftest import Cli, Psql
+from tests.leasehold.cli.conftest import Cli, Sql
 
 REGISTER = """
 select leasehold.register_worker('00000000-0000-0000-0000-000000000001', 'pod-1', 'host', 1, '0', '{}', '{}', 3, true);
 """
 
 
-def test_the_first_line_answers_in_one_sentence(cli: Cli) -> None:
-    cli("enqueue", "echo")
+def test_the_first_line_answers_in_one_sentence(cli: Cli, sql: Sql) -> None:
+    sql("select leasehold.enqueue_job('echo')")
     done = cli("jobs", "why", "1", "--output", "text")
     assert (done.code, done.out, done.err) == (0, "job 1 is pending: no worker is alive\n", "")
 
 
-def test_every_reason_has_a_line_below(cli: Cli, psql: Psql, database_url: str) -> None:
-    psql(database_url, REGISTER)
-    cli("enqueue", "echo", "--delay", "1h", "--queue", "crawl")
+def test_every_reason_has_a_line_below(cli: Cli, sql: Sql) -> None:
+    sql(REGISTER)
+    sql("select leasehold.enqueue_job('echo', run_at => leasehold.clock() + '1h', queue => 'crawl')")
     cli("queues", "pause", "crawl", "--reason", "the shop asked us to")
     lines = cli("jobs", "why", "1", "--output", "text").out.splitlines()
     assert lines[0].startswith("job 1 is scheduled: its time is ")
@@ -27,32 +25,31 @@ def test_every_reason_has_a_line_below(cli: Cli, psql: Psql, database_url: str) 
     assert lines[4].endswith(": the shop asked us to")
 
 
-def test_programs_get_the_facts(cli: Cli, psql: Psql, database_url: str) -> None:
-    psql(database_url, REGISTER)
-    for _ in range(3):
-        cli("enqueue", "echo")
-    report = cast("dict[str, Any]", cli("jobs", "why", "3", "--output", "json").json())
+def test_programs_get_the_facts(cli: Cli, sql: Sql) -> None:
+    sql(REGISTER)
+    sql("select leasehold.enqueue_job('echo') from generate_series(1, 3)")
+    report = cli("jobs", "why", "3", "--output", "json").json()
     assert (report["job_id"], report["state"]) == (3, "pending")
     assert [each["reason"] for each in report["reasons"]] == ["behind"]
     assert report["reasons"][0]["facts"]["jobs"] == 2
 
 
-def test_a_terminal_gets_colours(cli: Cli, psql: Psql, database_url: str) -> None:
-    cli("enqueue", "echo", "--delay", "1h")
+def test_a_terminal_gets_colours(cli: Cli, sql: Sql) -> None:
+    sql("select leasehold.enqueue_job('echo', run_at => leasehold.clock() + '1h')")
     environ = {"NO_COLOR": "", "TERM": "xterm-256color"}
     assert "\x1b[1;31munserved" in cli("jobs", "why", "1", "--output", "text", terminal=True, environ=environ).out
 
 
-def test_what_people_wrote_cannot_drive_the_terminal(cli: Cli) -> None:
-    cli("enqueue", "echo")
+def test_what_people_wrote_cannot_drive_the_terminal(cli: Cli, sql: Sql) -> None:
+    sql("select leasehold.enqueue_job('echo')")
     cli("queues", "pause", "default", "--reason", "\x1b[31mred\x07")
     out = cli("jobs", "why", "1", "--output", "text").out
     assert "\x1b" not in out
     assert "red" in out
 
 
-def test_a_job_that_ended_says_how(cli: Cli) -> None:
-    cli("enqueue", "echo")
+def test_a_job_that_ended_says_how(cli: Cli, sql: Sql) -> None:
+    sql("select leasehold.enqueue_job('echo')")
     cli("jobs", "cancel", "1", "--reason", "wrong shop")
     done = cli("jobs", "why", "1", "--output", "text")
     assert done.out.startswith("job 1 is cancelled: it was cancelled at ")
@@ -64,8 +61,8 @@ def test_a_job_that_does_not_exist(cli: Cli) -> None:
     assert (done.code, done.out, done.err) == (3, "", "error: there is no job 99\n")
 
 
-def test_looking_at_a_job_that_is_slow_to_start_names_the_command(cli: Cli, psql: Psql, database_url: str) -> None:
-    cli("enqueue", "echo")
+def test_looking_at_a_job_that_is_slow_to_start_names_the_command(cli: Cli, sql: Sql) -> None:
+    sql("select leasehold.enqueue_job('echo')")
     assert cli("jobs", "show", "1").err == "why it is not running: leasehold jobs why 1\n"
     cli("jobs", "cancel", "1")
     assert cli("jobs", "show", "1").err == ""

@@ -7,7 +7,7 @@ import pytest
 
 from leasehold.checks import connection, schema, work
 from leasehold.observability.logs import redact_dsn
-from tests.leasehold.cli.conftest import Cli, Psql
+from tests.leasehold.cli.conftest import Cli, Psql, Sql
 from tests.support.waiting import PATIENCE
 
 
@@ -38,14 +38,14 @@ CHECKS = [
 
 def test_a_database_in_good_order_has_no_findings(run_cli: Cli, durable_database_url: str) -> None:
     done = run_cli("doctor", "--database-url", durable_database_url, "--output", "json")
-    found = cast("list[dict[str, str]]", done.json())
+    found = done.json()
     assert [check for check in found if check["verdict"] not in {"ok", "advice"}] == []
     assert done.code == 0
     assert [check["name"] for check in found] == CHECKS
 
 
 def test_it_says_where_the_database_is(cli: Cli, database_url: str) -> None:
-    checks = {check["name"]: check for check in cast("list[dict[str, str]]", cli("doctor", "--output", "json").json())}
+    checks = {check["name"]: check for check in cli("doctor", "--output", "json").json()}
     assert checks["database"]["detail"].endswith(f"; the database is {redact_dsn(database_url)}")
 
 
@@ -57,15 +57,15 @@ def test_without_a_database_it_says_so_and_makes_none(run_cli: Cli, tmp_path: Pa
 
 
 def test_people_get_one_line_per_check_and_the_advice_below(
-    cli: Cli, psql: Psql, database_url: str, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, sql: Sql, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    today = f"date '{psql(database_url, schema.TODAY)}'"
+    today = f"date '{sql(schema.TODAY)}'"
     monkeypatch.setattr(schema, "TODAY", f"select {today} as today")  # also where midnight passes meanwhile
     drop = (
         "select format('drop table leasehold.%I;', c.relname) from pg_class c "
         rf"where c.relname ~ '_\d{{8}}$' and right(c.relname, 8) > to_char({today}, 'YYYYMMDD')"
     )
-    psql(database_url, psql(database_url, drop))
+    sql(sql(drop))
     done = cli("doctor", "--output", "text")
     lines = [" ".join(line.split()) for line in done.out.splitlines()]
     assert done.code == 7
@@ -74,8 +74,8 @@ def test_people_get_one_line_per_check_and_the_advice_below(
     assert "→ is a reaper running? By hand: leasehold audit --repair" in lines
 
 
-def test_a_function_that_somebody_changed_is_found(cli: Cli, psql: Psql, database_url: str) -> None:
-    psql(database_url, "select leasehold.ensure_partitions(); drop function leasehold.wake(text)")
+def test_a_function_that_somebody_changed_is_found(cli: Cli, sql: Sql) -> None:
+    sql("select leasehold.ensure_partitions(); drop function leasehold.wake(text)")
     done = cli("doctor", "--output", "text")
     assert done.code == 7
     assert "not as in this code" in done.out
@@ -93,11 +93,11 @@ def test_a_database_that_does_not_answer_is_reported_with_its_own_code(run_cli: 
     assert (done.code, verdicts(done.json())) == (5, {"settings": "ok", "database": "problem"})
 
 
-def test_overdue_jobs_are_counted_and_the_audit_named(cli: Cli, psql: Psql, database_url: str) -> None:
-    psql(database_url, "select leasehold.ensure_partitions()")
-    cli("enqueue", "echo", "--delay", "1h")
+def test_overdue_jobs_are_counted_and_the_audit_named(cli: Cli, sql: Sql) -> None:
+    sql("select leasehold.ensure_partitions()")
+    sql("select leasehold.enqueue_job('echo', run_at => leasehold.clock() + '1h')")
     assert verdicts(cli("doctor", "--output", "json").json())["jobs"] == "ok"
-    psql(database_url, "update leasehold.jobs set run_at = now() - interval '2 minutes'")
+    sql("update leasehold.jobs set run_at = now() - interval '2 minutes'")
     done = cli("doctor", "--output", "text")
     assert done.code == 7
     assert "1 overdue, and no worker or reaper sees to it" in done.out

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any, cast
 
-from tests.leasehold.cli.conftest import Cli, Psql
+from tests.leasehold.cli.conftest import Cli, Sql
 
 CLAIM = "select from leasehold.claim_jobs('00000000-0000-0000-0000-000000000001', 'pod-1', batch => 1);"
 FAIL = """
@@ -15,12 +14,12 @@ select from leasehold.complete_jobs('00000000-0000-0000-0000-000000000001', '{1}
 """
 
 
-def live(cli: Cli, psql: Psql, database_url: str) -> None:
+def live(cli: Cli, sql: Sql) -> None:
     """A job that fails once and then completes, and one that is cancelled."""
-    cli("enqueue", "crawl", "--queue", "shops")
-    psql(database_url, CLAIM + FAIL)
-    psql(database_url, CLAIM + COMPLETE)
-    cli("enqueue", "parse")
+    sql("select leasehold.enqueue_job('crawl', queue => 'shops')")
+    sql(CLAIM + FAIL)
+    sql(CLAIM + COMPLETE)
+    sql("select leasehold.enqueue_job('parse')")
     cli("jobs", "cancel", "2", "--reason", "enough")
 
 
@@ -28,8 +27,8 @@ def steady(text: str) -> list[str]:
     return [re.sub(r"^\d\d:\d\d:\d\d\.\d{3}", "<time>", line) for line in text.splitlines()]
 
 
-def test_what_happened_is_shown_in_its_order(cli: Cli, psql: Psql, database_url: str) -> None:
-    live(cli, psql, database_url)
+def test_what_happened_is_shown_in_its_order(cli: Cli, sql: Sql) -> None:
+    live(cli, sql)
     done = cli("events", "--output", "text")
     assert done.code == 0
     assert steady(done.out) == [
@@ -39,10 +38,10 @@ def test_what_happened_is_shown_in_its_order(cli: Cli, psql: Psql, database_url:
     ]
 
 
-def test_as_json_lines_each_change_is_an_object(cli: Cli, psql: Psql, database_url: str) -> None:
-    live(cli, psql, database_url)
+def test_as_json_lines_each_change_is_an_object(cli: Cli, sql: Sql) -> None:
+    live(cli, sql)
     lines = cli("events", "--output", "jsonl").out.splitlines()
-    found = cast("list[dict[str, Any]]", cli("events", "--output", "json").json())
+    found = cli("events", "--output", "json").json()
     assert len(lines) == len(found) == 3
     assert [(each["event"], each["job_id"]) for each in found] == [
         ("job_retried", 1),
@@ -51,8 +50,8 @@ def test_as_json_lines_each_change_is_an_object(cli: Cli, psql: Psql, database_u
     ]
 
 
-def test_filters_choose_what_is_shown(cli: Cli, psql: Psql, database_url: str) -> None:
-    live(cli, psql, database_url)
+def test_filters_choose_what_is_shown(cli: Cli, sql: Sql) -> None:
+    live(cli, sql)
     for words, count in [
         (("--queue", "shops"), 2),
         (("--kind", "parse"), 1),
@@ -61,7 +60,7 @@ def test_filters_choose_what_is_shown(cli: Cli, psql: Psql, database_url: str) -
         (("--chain", "1"), 2),
         (("--queue", "other"), 0),
     ]:
-        assert len(cast("list[object]", cli("events", *words, "--output", "json").json())) == count, words
+        assert len(cli("events", *words, "--output", "json").json()) == count, words
 
 
 def test_nothing_to_show_is_said(cli: Cli) -> None:

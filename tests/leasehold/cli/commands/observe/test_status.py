@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import re
 
-from tests.leasehold.cli.conftest import Cli, Psql
+from tests.leasehold.cli.conftest import Cli, Sql
 
 WORKER = """
 select leasehold.register_worker('00000000-0000-0000-0000-000000000001', 'pod-1', 'host-1', 77, '0.1.0', '{crawl}', '{}', 3, true)
@@ -15,20 +15,21 @@ do $$begin execute format('alter database %I set leasehold.frozen_clock = %L', c
 """
 
 
-def test_an_empty_database_has_no_jobs_and_no_workers(cli: Cli) -> None:
-    assert cli("status", "--output", "text").out == "no jobs\n\nno workers: leasehold run worker\n"
-    assert cli("status", "--output", "json").json() == {"queues": [], "paused": [], "workers": []}
-
-
-def test_queues_are_shown_by_state_with_the_reason_of_a_pause_and_the_workers(
-    cli: Cli, psql: Psql, database_url: str
+def test_an_empty_database_has_no_jobs_and_no_workers_and_programs_get_the_counts_as_they_are(
+    cli: Cli, sql: Sql
 ) -> None:
-    for queue in ("crawl", "crawl", "parse"):
-        cli("enqueue", "echo", "--queue", queue)
-    cli("enqueue", "echo", "--queue", "parse", "--delay", "1h")
+    assert cli("status", "--output", "text").out == "no jobs\n\nno workers: leasehold run worker\n"
+    sql("select leasehold.enqueue_job('echo')")
+    pending = {"queue": "default", "state": "pending", "jobs": 1}
+    assert cli("status", "--output", "json").json() == {"queues": [pending], "paused": [], "workers": []}
+
+
+def test_queues_are_shown_by_state_with_the_reason_of_a_pause_and_the_workers(cli: Cli, sql: Sql) -> None:
+    sql("select leasehold.enqueue_job('echo', queue => queue) from unnest('{crawl,crawl,parse}'::text[]) queue")
+    sql("select leasehold.enqueue_job('echo', queue => 'parse', run_at => leasehold.clock() + '1h')")
     cli("queues", "pause", "idle", "--reason", "not needed")
-    psql(database_url, WORKER)
-    psql(database_url, AT.format("12:00:00") + "update leasehold.workers set heartbeat_at = '2030-01-01 11:59:40Z'")
+    sql(WORKER)
+    sql(AT.format("12:00:00") + "update leasehold.workers set heartbeat_at = '2030-01-01 11:59:40Z'")
     assert cli("status", "--output", "text").steady == "\n".join(
         [
             "queue  pending  scheduled  waiting  blocked  claimed  running  completed  failed  cancelled",
@@ -45,48 +46,35 @@ def test_queues_are_shown_by_state_with_the_reason_of_a_pause_and_the_workers(
     )
 
 
-def test_a_worker_that_has_missed_two_heartbeats_is_shown_as_stale(cli: Cli, psql: Psql, database_url: str) -> None:
-    psql(
-        database_url,
+def test_a_worker_that_has_missed_two_heartbeats_is_shown_as_stale(cli: Cli, sql: Sql) -> None:
+    sql(
         WORKER + ";update leasehold.workers set heartbeat_seconds = 30, heartbeat_at = '2030-01-01 12:00:00Z'",
     )
     shown: list[str] = []
     for at in ("12:01:15", "12:01:16", "12:05:00"):
-        psql(database_url, AT.format(at))
+        sql(AT.format(at))
         shown.append(cli("status", "--output", "text").out.splitlines()[-1])
     assert [re.split("  +", line)[1] for line in shown] == ["ready", "stale", "stale"]
     slow = cli("status", "--output", "text", environ={"LEASEHOLD_HEARTBEAT_SECONDS": "200"})
     assert "silent" not in slow.out
 
 
-def test_a_worker_that_backs_off_is_shown_with_its_reason(cli: Cli, psql: Psql, database_url: str) -> None:
-    psql(database_url, WORKER + ";update leasehold.workers set backoff = 'CPU 97 % of 2 CPUs (limit 90 %)'")
+def test_a_worker_that_backs_off_is_shown_with_its_reason(cli: Cli, sql: Sql) -> None:
+    sql(WORKER + ";update leasehold.workers set backoff = 'CPU 97 % of 2 CPUs (limit 90 %)'")
     shown = cli("status", "--output", "text").out.splitlines()[-1]
     assert re.split("  +", shown)[1:3] == ["backing off: CPU 97 % of 2 CPUs (limit 90 %)", "0/3"]
     assert '"backoff": "CPU 97 % of 2 CPUs (limit 90 %)"' in cli("status", "--output", "json").out
-    psql(database_url, "update leasehold.workers set state = 'paused'")
+    sql("update leasehold.workers set state = 'paused'")
     assert re.split("  +", cli("status", "--output", "text").out.splitlines()[-1])[1] == "paused"
 
 
-def test_programs_get_the_counts_as_they_are(cli: Cli) -> None:
-    cli("enqueue", "echo")
-    report = cli("status", "--output", "json").json()
-    assert report == {
-        "queues": [{"queue": "default", "state": "pending", "jobs": 1}],
-        "paused": [],
-        "workers": [],
-    }
-
-
-def test_the_age_of_counts_is_told_where_tables_are_too_large_to_be_counted(
-    cli: Cli, psql: Psql, database_url: str
-) -> None:
-    cli("enqueue", "echo", "--queue", "crawl")
+def test_the_age_of_counts_is_told_where_tables_are_too_large_to_be_counted(cli: Cli, sql: Sql) -> None:
+    sql("select leasehold.enqueue_job('echo', queue => 'crawl')")
     big = (
         "do $$begin execute format('alter database %I set leasehold.small_table = %L', current_database(), -1); end$$;"
     )
-    psql(database_url, big + AT.format("12:00:00"))
-    psql(database_url, "select leasehold.measure_depths()")
+    sql(big + AT.format("12:00:00"))
+    sql("select leasehold.measure_depths()")
     lines = cli("status", "--output", "text").steady.splitlines()
     assert lines[1].split()[:2] == ["crawl", "1"]
     assert lines[2].startswith("large tables were counted ")

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import mcp_types as types
-import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 
 from leasehold.mcp.operations import CHANGES, LOOKS
 from tests.gateway.fakes.running import RunningGateway, running_service
-from tests.support.waiting import PATIENCE
+from tests.leasehold.cli.conftest import Cli
 
 CODE = re.compile(r"confirm='(\w+)'")
 
@@ -83,14 +81,10 @@ async def test_a_change_takes_two_calls(database_url: str) -> None:
         assert gateway.call("GET", f"/api/jobs/{job}").body["state"] == "cancelled"
 
 
-@pytest.mark.parametrize(
-    ("url", "code", "words"),
-    [("127.0.0.1:8420", 2, "is no address of a gateway"), ("http://127.0.0.1:9", 1, "does not answer")],
-)
-def test_an_address_that_leads_nowhere_is_told(url: str, code: int, words: str) -> None:
-    command = [sys.executable, "-m", "leasehold", "mcp", "--url", url]
-    done = subprocess.run(
-        command, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE * 2
-    )
-    assert (done.returncode, done.stdout) == (code, "")
-    assert words in done.stderr
+def test_an_address_that_leads_nowhere_is_told(run_cli: Cli) -> None:
+    for url, code, words in (
+        ("127.0.0.1:8420", 2, "is no address of a gateway"),
+        ("http://127.0.0.1:9", 1, "does not answer"),
+    ):
+        done = run_cli("mcp", "--url", url)
+        assert (done.code, done.out, words in done.err) == (code, "", True), done.err

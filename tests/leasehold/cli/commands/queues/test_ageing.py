@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from tests.leasehold.cli.conftest import Cli
+from tests.leasehold.cli.conftest import Cli, Sql
 
 
-def test_a_queue_is_told_how_its_jobs_age_and_to_stop_it(cli: Cli) -> None:
-    cli("enqueue", "echo", "--queue", "mail")
+def test_a_queue_is_told_how_its_jobs_age_and_to_stop_it(cli: Cli, sql: Sql) -> None:
+    sql("select leasehold.enqueue_job('echo', queue => 'mail')")
     age = ("queues", "age", "mail")
     assert cli(*age, "5m", "--output", "json").json() == {"queue": "mail", "every": 300.0, "changed": True}
     again = cli(*age, "300", "--output", "text")

@@ -4,11 +4,11 @@ import pytest
 
 from leasehold.cli.commands.limits import parse_rate
 from leasehold.errors import BadInput
-from tests.leasehold.cli.conftest import Cli
+from tests.leasehold.cli.conftest import Cli, Sql
 
 
-def test_setting_and_dropping_tell_whether_they_changed_anything(cli: Cli) -> None:
-    cli("enqueue", "echo", "--queue", "crawl")
+def test_setting_and_dropping_tell_whether_they_changed_anything(cli: Cli, sql: Sql) -> None:
+    sql("select leasehold.enqueue_job('echo', queue => 'crawl')")
     limit = ("queues", "limit", "crawl", "--max-running", "5", "--rate", "600/m", "--burst", "20")
     assert cli(*limit, "--output", "json").json() == {
         "queue": "crawl",

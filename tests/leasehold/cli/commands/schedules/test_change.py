@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from tests.leasehold.cli.conftest import Cli, Psql, Transcript
+from tests.leasehold.cli.conftest import Cli, Sql, Transcript
 
 APP = """
 from leasehold import App
@@ -20,7 +20,7 @@ async def clean_up(days: int = 30) -> None: ...
 
 def record(done: Transcript) -> dict[str, Any]:
     assert done.code == 0, done.err
-    return cast("dict[str, Any]", done.json())
+    return done.json()
 
 
 def test_a_schedule_is_created_with_all_that_flags_say(cli: Cli) -> None:
@@ -151,8 +151,8 @@ def test_a_change_leaves_the_rest_and_a_field_may_be_cleared(cli: Cli) -> None:
     )
 
 
-def test_a_schedule_of_the_code_is_changed_and_given_back(cli: Cli, psql: Psql, database_url: str) -> None:
-    psql(database_url, """select leasehold.declare_schedule('{"name": "s", "kind": "clean_up", "every": 60}')""")
+def test_a_schedule_of_the_code_is_changed_and_given_back(cli: Cli, sql: Sql) -> None:
+    sql("""select leasehold.declare_schedule('{"name": "s", "kind": "clean_up", "every": 60}')""")
     assert record(cli("schedules", "update", "s", "--grace", "5s", "--output", "json"))["overridden"] == ["grace"]
     assert "code, changed" in cli("schedules", "list", "--output", "text").out
     shown = cli("schedules", "show", "s", "--output", "text").out

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -15,7 +15,7 @@ ENQUEUE = ("schedules", "enqueue", "all")
 
 def jobs(done: Transcript) -> list[dict[str, Any]]:
     assert done.code == 0, done.err
-    return cast("list[dict[str, Any]]", done.json())
+    return done.json()
 
 
 @pytest.fixture

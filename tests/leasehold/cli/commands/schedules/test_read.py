@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from typing import Any, cast
 
-from tests.leasehold.cli.conftest import Cli, Psql, Transcript
+from tests.leasehold.cli.conftest import Cli, Sql, Transcript
 
 SUMMER_ENDS = ("--after", "2030-10-25T00:00:00Z")
 TICKS = """
@@ -30,15 +30,15 @@ def create(cli: Cli, name: str = "nightly", *flags: str) -> None:
     assert done.code == 0, done.err
 
 
-def test_schedules_are_listed_with_when_they_fire_how_they_stand_and_where_they_come_from(
-    cli: Cli, psql: Psql, database_url: str
-) -> None:
+def test_schedules_are_listed_with_when_they_fire_how_they_stand_and_where_they_come_from(cli: Cli, sql: Sql) -> None:
     assert cli("schedules", "list", "--output", "text").err == "none\n"
-    for name in "abcdefg":
-        create(cli, name, "--zone", "Europe/Berlin")
+    sql("""
+        select leasehold.create_schedule(jsonb_build_object(
+                   'name', name, 'kind', 'clean_up', 'cron', '0 3 * * *', 'zone', 'Europe/Berlin'))
+          from unnest('{a,b,c,d,e,f,g}'::text[]) name
+    """)
     create(cli, "once", "--at", "2030-01-31T09:30:00Z")
-    psql(
-        database_url,
+    sql(
         """
         update leasehold.schedules set planned_revision = revision, next_run_at = '2190-01-01', declared = '{}' where name <> 'b';
         update leasehold.schedules set enabled = false where name = 'c';
@@ -63,17 +63,13 @@ def test_schedules_are_listed_with_when_they_fire_how_they_stand_and_where_they_
     ]
 
 
-def test_lists_have_filters_and_pages(cli: Cli) -> None:
-    for name, flags in (("a", ("--queue", "slow")), ("b", ("--disabled",)), ("c", ())):
-        create(cli, name, *flags)
+def test_lists_have_filters_and_pages(cli: Cli, sql: Sql) -> None:
+    for fields in ('"name": "a", "queue": "slow"', '"name": "b", "enabled": false', '"name": "c"'):
+        sql(f"""select leasehold.create_schedule('{{"kind": "clean_up", "cron": "@daily", {fields}}}')""")
 
     def names(*flags: str) -> list[str]:
-        return [
-            each["name"]
-            for each in cast("list[dict[str, Any]]", cli("schedules", "list", *flags, "--output", "json").json())
-        ]
+        return [each["name"] for each in cli("schedules", "list", *flags, "--output", "json").json()]
 
-    assert names() == ["a", "b", "c"]
     assert names("--no-enabled") == ["b"]
     assert names("--enabled", "--kind", "clean_up", "--queue", "default") == ["c"]
     assert names("--queue", "slow") == ["a"]
@@ -81,14 +77,14 @@ def test_lists_have_filters_and_pages(cli: Cli) -> None:
     assert names("--after", "b") == ["c"]
 
 
-def test_one_is_shown_with_its_next_ticks_and_its_last_ones(cli: Cli, psql: Psql, database_url: str) -> None:
+def test_one_is_shown_with_its_next_ticks_and_its_last_ones(cli: Cli, sql: Sql) -> None:
     create(
         cli, "nightly", "--starts-at", "2190-03-01T00:00:00Z", "--zone", "Europe/Berlin", "--stagger", "30m", "--batches", "4",
         "--overlap", "skip",
         "--missed", "catch_up", "--query", "select 1 as  shop", "--priority", "5", "--key-group", "shops", "--timeout", "90s",
         "--metadata", '{"team": "data"}', "--description", "Cleans \x1b[31mup.",
     )  # fmt: skip
-    psql(database_url, TICKS)
+    sql(TICKS)
     shown = lines_of(cli("schedules", "show", "nightly", "--output", "text"))
     assert shown == [
         "schedule  nightly  id 1, revision 1",
@@ -121,14 +117,13 @@ def test_one_is_shown_with_its_next_ticks_and_its_last_ones(cli: Cli, psql: Psql
         "<instant>  1d ago  timer  skipped  catch up limit, more than 10000 ticks",
         "<instant>  1d ago  timer  skipped  missed, 3 ticks",
     ]
-    report = cast("dict[str, Any]", cli("schedules", "show", "1", "--output", "json").json())
+    report = cli("schedules", "show", "1", "--output", "json").json()
     assert (len(report["next_ticks"]), len(report["history"])) == (5, 4)
 
 
-def test_one_that_cannot_be_planned_is_shown_all_the_same(cli: Cli, psql: Psql, database_url: str) -> None:
+def test_one_that_cannot_be_planned_is_shown_all_the_same(cli: Cli, sql: Sql) -> None:
     create(cli)
-    psql(
-        database_url,
+    sql(
         "update leasehold.schedules set zone = 'Mars/Phobos', planned_revision = revision, last_error = 'no zone'",
     )
     shown = lines_of(cli("schedules", "show", "nightly", "--output", "text"))
@@ -136,10 +131,10 @@ def test_one_that_cannot_be_planned_is_shown_all_the_same(cli: Cli, psql: Psql, 
     assert "next ticks" not in shown
 
 
-def test_the_history_is_listed_newest_first_and_page_by_page(cli: Cli, psql: Psql, database_url: str) -> None:
+def test_the_history_is_listed_newest_first_and_page_by_page(cli: Cli, sql: Sql) -> None:
     create(cli)
     create(cli, "other")
-    psql(database_url, TICKS)
+    sql(TICKS)
     cli("schedules", "trigger", "other")
     assert [line.split("  ")[0] for line in lines_of(cli("schedules", "history", "--output", "text"))] == [
         "schedule",
@@ -150,7 +145,7 @@ def test_the_history_is_listed_newest_first_and_page_by_page(cli: Cli, psql: Psq
         "nightly",
     ]
     page = cli("schedules", "history", "nightly", "--limit", "2", "--output", "json")
-    found = cast("list[dict[str, Any]]", page.json())
+    found = page.json()
     assert [(each["outcome"], each["job_ids"]) for each in found] == [("fired", [7, 8]), ("failed", None)]
     assert page.err == f"more: --before {found[-1]['id']}\n"
     older = cli("schedules", "history", "nightly", "--before", str(found[-1]["id"]), "--output", "json").json()
@@ -181,9 +176,7 @@ def test_a_preview_needs_no_schedule(cli: Cli) -> None:
     assert [
         (each["local"], each["note"], each["clock_change"]) for each in cast("dict[str, Any]", spring)["ticks"]
     ] == [("2030-03-10T03:00:00-04:00", "moved", 3600.0), ("2030-03-11T02:30:00-04:00", None, 0.0)]
-    often = cast(
-        "dict[str, Any]", cli("schedules", "preview", "--every", "90s", "--count", "2", "--output", "json").json()
-    )
+    often = cli("schedules", "preview", "--every", "90s", "--count", "2", "--output", "json").json()
     assert (often["timing"], len(often["ticks"])) == ("every 1m 30s", 2)
 
 

@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-from typing import Any, cast
-
-from tests.conftest import Psql
-from tests.leasehold.cli.conftest import Cli
+from tests.leasehold.cli.conftest import Cli, Sql
 from tests.support.sources.seeds import CRAWL_JOBS, WORKER_TASKS
 
 FILL = """
@@ -12,19 +9,19 @@ insert into task_schedules (name, role, interval_hours) values ('hourly', 'store
 """
 
 
-def test_a_queue_is_defined_looked_at_and_moved(cli: Cli, psql: Psql, database_url: str) -> None:
-    psql(database_url, WORKER_TASKS + FILL)
+def test_a_queue_is_defined_looked_at_and_moved(cli: Cli, sql: Sql) -> None:
+    sql(WORKER_TASKS + FILL)
     assert cli("import", "define", "worker_tasks", "--output", "text").out.splitlines() == [
         "source worker_tasks defined; look with  leasehold import plan worker_tasks"
     ]
-    plan = cast("dict[str, Any]", cli("import", "plan", "--output", "json").json())
+    plan = cli("import", "plan", "--output", "json").json()
     assert [(row["state"], row["row_count"]) for row in plan["rows"]] == [("pending", 3), ("schedule", 1)]
     refused = cli("import", "run", "worker_tasks")
     assert (refused.code != 0, "add --yes" in refused.err) == (True, True)
     shown = cli("import", "run", "worker_tasks", "--yes", "--output", "text").out.splitlines()
     assert shown[0] == "public.worker_tasks: 3 jobs moved, 0 cancelled"
     assert [line.split() for line in shown[1:]] == [["schedule", "outcome", "complaint"], ["hourly", "moved"]]
-    [listed] = cast("list[dict[str, Any]]", cli("import", "list", "--output", "json").json())
+    [listed] = cli("import", "list", "--output", "json").json()
     assert (listed["jobs"], listed["schedules"], listed["sealed_at"] is None) == (3, 1, False)
     assert "worker_tasks" in cli("import", "list", "--output", "text").out
     assert cli("import", "open", "--output", "text").out.startswith("the source is now open")
@@ -43,10 +40,10 @@ def test_a_schema_that_is_not_there_is_refused_at_once(cli: Cli) -> None:
     assert cli("import", "list", "--output", "json").json() == []
 
 
-def test_a_plan_tells_which_jobs_would_be_made_besides(cli: Cli, psql: Psql, database_url: str) -> None:
-    psql(database_url, WORKER_TASKS + CRAWL_JOBS)
+def test_a_plan_tells_which_jobs_would_be_made_besides(cli: Cli, sql: Sql) -> None:
+    sql(WORKER_TASKS + CRAWL_JOBS)
     kind = '[{"kind": "store_discovery", "args_schema": {"type": "object", "required": ["chain"]}}]'
-    psql(database_url, f"select * from leasehold.declare_kinds('{kind}', 'shop:app', '1', false)")
+    sql(f"select * from leasehold.declare_kinds('{kind}', 'shop:app', '1', false)")
     cli("import", "define", "crawl_jobs")
     shown = cli("import", "plan", "--output", "text").out
     assert "product_resync: 10 jobs to make" in shown

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.leasehold.cli.commands.workers.test_read import WORKER
-from tests.leasehold.cli.conftest import Cli, Psql
+from tests.leasehold.cli.conftest import Cli, Sql
 from tests.support.processes import LeaseholdProcess, StartProcess
 
 APP = "tests.support.fault_app:app"
@@ -93,12 +93,12 @@ def test_what_a_worker_could_not_do_is_a_failure(cli: Cli, process: LeaseholdPro
     assert "worker w1 does not hold job 77" in refused.err
 
 
-def test_a_worker_that_does_not_answer_a_dead_one_and_none(cli: Cli, psql: Psql, database_url: str) -> None:
-    psql(database_url, WORKER)
+def test_a_worker_that_does_not_answer_a_dead_one_and_none(cli: Cli, sql: Sql) -> None:
+    sql(WORKER)
     silent = cli("workers", "pause", "brave-otter", "--timeout", "20ms")
     assert silent.code == 8
     assert "command 1 is pending after 0.02 s; it goes on" in silent.err
-    psql(database_url, "update leasehold.workers set heartbeat_at = heartbeat_at - interval '1 hour'")
+    sql("update leasehold.workers set heartbeat_at = heartbeat_at - interval '1 hour'")
     dead = cli("workers", "pause", "brave-otter")
     assert dead.code == 4
     assert "worker pod-1 was last heard of at" in dead.err

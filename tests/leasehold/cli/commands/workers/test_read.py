@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.leasehold.cli.conftest import Cli, Psql
+from tests.leasehold.cli.conftest import Cli, Sql
 
 ONE = "00000000-0000-0000-0000-000000000001"
 WORKER = f"""
@@ -24,12 +24,14 @@ update leasehold.workers set heartbeat_at = '2030-01-01 12:00:00Z';
 
 
 @pytest.fixture
-def worker(cli: Cli, psql: Psql, database_url: str) -> None:
+def worker(cli: Cli, sql: Sql) -> None:
     """One that holds a job and lacks a kind."""
-    cli("enqueue", "fetch", "--queue", "crawl")
-    cli("enqueue", "parse", "--queue", "crawl")
+    sql(
+        "select leasehold.enqueue_job('fetch', queue => 'crawl'); "
+        "select leasehold.enqueue_job('parse', queue => 'crawl')"
+    )
     claim = f"select leasehold.claim_jobs('{ONE}', 'pod-1', '{{crawl}}', '{{fetch}}')"
-    psql(database_url, f"{WORKER}{claim};{FULL}{NOON}")
+    sql(f"{WORKER}{claim};{FULL}{NOON}")
 
 
 @pytest.mark.usefixtures("worker")
@@ -70,9 +72,9 @@ def test_one_is_shown_by_any_of_its_names(cli: Cli) -> None:
 
 
 @pytest.mark.usefixtures("worker")
-def test_one_is_shown_with_its_commands(cli: Cli, psql: Psql, database_url: str) -> None:
-    psql(database_url, "select leasehold.command_worker('pod-1', 'set_concurrency', '{\"slots\": 5}')")
-    psql(database_url, f"select leasehold.acknowledge_command('{ONE}', 1, error => 'five are too many')")
+def test_one_is_shown_with_its_commands(cli: Cli, sql: Sql) -> None:
+    sql("select leasehold.command_worker('pod-1', 'set_concurrency', '{\"slots\": 5}')")
+    sql(f"select leasehold.acknowledge_command('{ONE}', 1, error => 'five are too many')")
     lines = cli("workers", "show", "brave-otter", "--output", "text").steady.splitlines()
     shown = [re.split("  +", line.strip()) for line in lines]
     assert shown[:13] == [

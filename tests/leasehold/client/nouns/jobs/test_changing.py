@@ -39,20 +39,17 @@ async def test_args_are_checked_against_the_handler_where_there_is_an_app(databa
             await client.jobs.edit(99, args={"name": "Grace"})
 
 
-@pytest.mark.parametrize(
-    ("changes", "complaint"),
-    [
+async def test_bad_values_are_refused(database_url: str) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
         ({}, "give at least one of args"),
         ({"run_at": datetime(2030, 1, 1)}, "run_at must have a time zone"),
         ({"args": {"n": float("nan")}}, "args"),
-    ],
-    ids=str,
-)
-async def test_bad_values_are_refused(database_url: str, changes: dict[str, Any], complaint: str) -> None:
+    ]
     async with open_client(database_url) as client:
         job_id = await client.enqueue("a")
-        with pytest.raises(BadInput, match=complaint):
-            await client.jobs.edit(job_id, **changes)
+        for changes, complaint in cases:
+            with pytest.raises(BadInput, match=complaint):
+                await client.jobs.edit(job_id, **changes)
 
 
 async def test_a_completed_job_cannot_be_edited(database_url: str) -> None:
