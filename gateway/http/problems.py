@@ -14,6 +14,7 @@ from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from leasehold import errors
+from leasehold.egress import EgressMissing
 
 
 class ProblemType(msgspec.Struct, frozen=True):
@@ -86,6 +87,7 @@ TOO_MANY_FAILURES = ProblemType("too_many_failures", 429, "Too many wrong tokens
 HEADER_TOO_LONG = ProblemType("header_too_long", 431, "A header is too long")
 INTERNAL = ProblemType("internal", 500, "Something went wrong here")
 NO_PAYLOAD_STORE = ProblemType("no_payload_store", 501, "This gateway has no payload store")
+EGRESS_MISSING = ProblemType("egress_missing", 501, "This gateway is installed without the extra egress")
 NOT_IN_KUBERNETES = ProblemType("not_in_kubernetes", 501, "This gateway cannot scale workers")
 PAYLOAD_DAMAGED = ProblemType("payload_damaged", 502, "The content of the payload is not what was saved")
 KUBERNETES_REFUSED = ProblemType("kubernetes_refused", 502, "Kubernetes refuses this")
@@ -124,6 +126,7 @@ ERROR_TYPES: Mapping[type[BaseException], ProblemType] = {
     errors.UnknownSchedule: UNKNOWN_SCHEDULE,
     errors.UnknownToken: UNKNOWN_TOKEN,
     errors.UnknownIdentity: UNKNOWN_IDENTITY,
+    EgressMissing: EGRESS_MISSING,
     errors.UnknownWorker: UNKNOWN_WORKER,
     errors.UnknownCommand: UNKNOWN_COMMAND,
     errors.UnknownPayload: UNKNOWN_PAYLOAD,
