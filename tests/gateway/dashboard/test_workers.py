@@ -61,7 +61,7 @@ def test_a_worker_is_shown_with_slots_resources_and_what_is_odd(
         "app_version": "1",
     }
     why = "memory 91 % of 2.0 GiB (limit 85 %)"
-    register(gateway, "old", **about, memory=0.91, cpu=0.2, memory_limit=2**31, backoff=why, backoff_for=60)
+    register(gateway, "old", **about, memory=0.91, cpu=0.2, memory_limit=2**31, backoff=why, backoff_for=3600)
     register(gateway, "new", **{**about, "app_version": "2"}, memory=0.62, cpu=0.8)
     job_id = enqueue(gateway, "send", queue="mail")
     psql(database_url, CLAIM.format(incarnation=incarnation_of("old"), worker="old"))
@@ -272,7 +272,7 @@ def test_whoever_may_only_read_tells_workers_nothing(serve: Serve, open_page: Op
 def test_hostile_names_of_workers_are_only_text(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
     for number, text in enumerate(HOSTILE):
         register(gateway, f"w-{number}", name=f"{number} {text}"[:200], host=text, queues=[text], kinds=[text], backoff=text,
-                 backoff_for=60, app_version=text)  # fmt: skip
+                 backoff_for=3600, app_version=text)  # fmt: skip
     page = open_page(at("/workers"))
     expect(page.locator("tr[data-worker]")).to_have_count(len(HOSTILE))
     expect(page.locator(".pod")).to_have_count(len(HOSTILE))

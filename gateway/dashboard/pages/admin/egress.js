@@ -49,7 +49,7 @@ function Test({ name, onClose, onDone }) {
   };
   return html`<${FormDialog} title="Test ${name}" verb="Send it" form=${{ class: "form" }} onClose=${onClose} onSend=${send}>
     <p class="whole">The gateway sends one GET. The answer counts as one that a job got: after a 403 the identity cools. Without a proxy only public addresses are asked.</p>
-    <label class="whole">Address <input name="url" type="url" required placeholder="https://shop.example/" /></label><//>`;
+    <label class="whole">Address <input name="url" inputmode="url" required placeholder="https://shop.example/" /></label><//>`;
 }
 
 /** @param {{identities: any[], reload: () => void}} props */
