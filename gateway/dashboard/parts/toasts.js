@@ -13,7 +13,9 @@ let last = 0;
 export function toast(said, tone = "good") {
   const id = ++last;
   toasts.value = [...toasts.value.filter((each) => String(each.said) !== String(said)), { id, tone, said }].slice(-MOST);
-  if (tone === "good") setTimeout(() => dismiss(id), GOOD_MILLISECONDS);
+  // Whoever points at one is reading.
+  const fade = () => setTimeout(() => (document.querySelector(".toasts:hover") ? fade() : dismiss(id)), GOOD_MILLISECONDS);
+  if (tone === "good") fade();
 }
 
 /** @param {number} id */

@@ -175,6 +175,23 @@ def test_errors_stay_until_they_are_read(gateway: RunningGateway, open_page: Ope
     expect(toast).to_have_count(0)
 
 
+def test_what_went_well_is_said_for_a_while_and_as_long_as_one_points_at_it(
+    gateway: RunningGateway, open_page: OpenPage, at: At
+) -> None:
+    job_id = enqueue(gateway, "mail")
+    page = open_page(at(f"/jobs/{job_id}"))
+    page.clock.install()
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    page.get_by_role("button", name="Cancel it").click()
+    toast = page.locator(".toast")
+    toast.hover()
+    page.clock.fast_forward(60_000)
+    expect(toast).to_have_text(re.compile("It is cancelled."))
+    page.mouse.move(0, 0)
+    page.clock.fast_forward(60_000)
+    expect(toast).to_have_count(0)
+
+
 def test_what_failed_can_be_quoted(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
     """The gateway's log has the id of each request."""
     job_id = enqueue(gateway, "mail")
