@@ -99,7 +99,7 @@ class Browser:
                 await response.aclose()
         except self._httpx.InvalidURL as error:
             raise BadInput(f"{without_query(url)!r} is no URL: {error}") from error
-        except (TimeoutError, OSError) as error:
+        except (TimeoutError, OSError, UnicodeError) as error:  # the last: no name of a host
             said = str(error) or f"no answer within {self._timeout:g} s"
             raise HostUnreachable(f"{without_query(url)}: {said}") from error
         return response.status_code, response.headers

@@ -35,6 +35,18 @@ async def test_a_server_that_does_not_answer_says_nothing_of_the_identity(databa
     assert "secret" not in str(tested.problem)
 
 
+@pytest.mark.parametrize("only_public", [False, True])
+async def test_what_is_no_address_is_refused_or_cannot_be_reached(database: Database, only_public: bool) -> None:
+    client = Client(database)
+    await client.egress.add("direct")
+    for url in ("http://[", "http://[::1", "http://", "http://a:b/", "http://a:99999/", "ftp://shop.example/"):
+        with pytest.raises(BadInput, match="no URL"):
+            await client.egress.test("direct", url, only_public=only_public)
+    for url in ("http://a..b/", f"http://{'a' * 64}.example/", "http://nobody.invalid/"):
+        tested = await client.egress.test("direct", url, only_public=only_public)
+        assert (tested.status, tested.state) == (None, "ready")
+
+
 async def test_public_addresses_alone_are_asked_where_that_is_wanted(database: Database, target: Target) -> None:
     client = Client(database)
     await client.egress.add("direct")
