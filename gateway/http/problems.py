@@ -14,7 +14,7 @@ from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from leasehold import errors
-from leasehold.egress import EgressMissing
+from leasehold.egress import AddressInside, EgressMissing
 
 
 class ProblemType(msgspec.Struct, frozen=True):
@@ -49,6 +49,7 @@ MALFORMED_JSON = ProblemType("malformed_json", 400, "The body is not JSON")
 UNAUTHORIZED = ProblemType("unauthorized", 401, "A valid bearer token is needed")
 INSUFFICIENT_SCOPE = ProblemType("insufficient_scope", 403, "The token does not allow this")
 FOREIGN_ORIGIN = ProblemType("foreign_origin", 403, "Pages of other origins may change nothing here")
+ADDRESS_INSIDE = ProblemType("address_inside", 403, "The gateway asks public addresses alone")
 NOT_FOUND = ProblemType("not_found", 404, "There is nothing at this address")
 UNKNOWN_JOB = ProblemType("unknown_job", 404, "No job has this id")
 UNKNOWN_SCHEDULE = ProblemType("unknown_schedule", 404, "No schedule has this name or id")
@@ -126,6 +127,7 @@ ERROR_TYPES: Mapping[type[BaseException], ProblemType] = {
     errors.UnknownSchedule: UNKNOWN_SCHEDULE,
     errors.UnknownToken: UNKNOWN_TOKEN,
     errors.UnknownIdentity: UNKNOWN_IDENTITY,
+    AddressInside: ADDRESS_INSIDE,
     EgressMissing: EGRESS_MISSING,
     errors.UnknownWorker: UNKNOWN_WORKER,
     errors.UnknownCommand: UNKNOWN_COMMAND,

@@ -11,7 +11,7 @@ from msgspec import Meta
 from leasehold.egress.identity import USER_AGENT
 from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.http.fields import Page, Reason
-from leasehold.gateway.http.problems import EGRESS_MISSING, UNKNOWN_IDENTITY, WRONG_STATE
+from leasehold.gateway.http.problems import ADDRESS_INSIDE, EGRESS_MISSING, UNKNOWN_IDENTITY, WRONG_STATE
 from leasehold.gateway.routing.routes import Call, NoParameters, Routes
 from leasehold.records.workers import IdentityRecord, TestedIdentity
 
@@ -28,6 +28,7 @@ ProxyUrl = Annotated[
         examples=["http://proxy.example:3128"],
     ),
 ]
+PORT = "[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]"
 Secret = Annotated[str, Meta(min_length=1, max_length=300, pattern="^[^\\x00]*$")]
 
 
@@ -56,7 +57,7 @@ class TestBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     url: Annotated[
         str,
         Meta(
-            pattern=r"^https?://[A-Za-z0-9._\[\]:-]+([/?][!-~]*)?$",
+            pattern=rf"^https?://[A-Za-z0-9]([A-Za-z0-9._-]{{0,250}}[A-Za-z0-9])?(:({PORT}))?([/?][!-~]*)?$",
             max_length=2000,
             description="A page of a server of others, without user and password.",
             examples=["https://shop.example/"],
@@ -148,7 +149,7 @@ async def retire_identity(call: Call[IdentityParameters, None]) -> RetiredIdenti
     "POST",
     "/api/egress/{name}/test",
     "Test an egress identity",
-    errors=(WRONG_STATE, EGRESS_MISSING),
+    errors=(ADDRESS_INSIDE, WRONG_STATE, EGRESS_MISSING),
     scope=Scope.ADMIN,
     example={"url": "https://shop.example/"},
 )

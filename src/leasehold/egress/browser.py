@@ -8,15 +8,18 @@ import ssl
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from ipaddress import IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import TYPE_CHECKING, Any
 
-from leasehold.egress.answers import EgressMissing, HostUnreachable
+from leasehold.egress.answers import AddressInside, EgressMissing, HostUnreachable
 from leasehold.egress.identity import LeasedIdentity
 from leasehold.errors import BadInput
 
 if TYPE_CHECKING:
     from httpx import URL, Response
+
+TRANSLATED = IPv6Network("64:ff9b::/96")
+"""Addresses of IPv4 as networks without it write them (RFC 6052)."""
 
 
 class ProxyFailed(Exception):
@@ -80,7 +83,8 @@ class Browser:
             only_public: without a proxy, connect to public addresses alone. Which host a proxy asks is up to the proxy.
 
         Raises:
-            BadInput: it is no URL, or the host has an address that is not public.
+            BadInput: it is no URL.
+            AddressInside: the host has an address that is not public.
             ProxyFailed, HostUnreachable: as `send`; the whole takes no longer than the timeout.
         """
         import anyio  # noqa: PLC0415 - comes with httpx
@@ -92,7 +96,7 @@ class Browser:
                 address = await _public_address(asked) if only_public and not self._proxied else asked.host
                 named: dict[str, Any] = {
                     "headers": {"Host": asked.netloc.decode()},
-                    "extensions": {"sni_hostname": asked.host},
+                    "extensions": {"sni_hostname": asked.raw_host.decode()},
                 }
                 request = self._client.build_request("GET", asked.copy_with(host=address), **named)
                 response = await self._client.send(request, stream=True, follow_redirects=False)
@@ -133,13 +137,15 @@ def without_query(url: str) -> str:
 
 
 async def _public_address(url: URL) -> str:
-    """The first address of the host. Raises BadInput if one of them is not public."""
+    """The first address of the host. Raises AddressInside if one of them is not public."""
     import anyio  # noqa: PLC0415 - comes with httpx
 
     found = await anyio.getaddrinfo(url.raw_host, url.port, type=socket.SOCK_STREAM)
     for *_, (address, *_) in found:
         if not is_public(address):
-            raise BadInput(f"{url.host} has the address {address}, which is not public, and this identity has no proxy")
+            raise AddressInside(
+                f"{url.host} has the address {address}, which is not public; this identity has no proxy"
+            )
     return found[0][-1][0]
 
 
@@ -147,5 +153,6 @@ def is_public(address: str) -> bool:
     """Whether an address is one of the internet: not of this machine, a private network, a link, or many receivers."""
     number = ip_address(address.partition("%")[0])
     if isinstance(number, IPv6Address):
-        number = number.ipv4_mapped or number.sixtofour or number
+        inner = IPv4Address(int(number) & 0xFFFF_FFFF) if number in TRANSLATED else None
+        number = inner or number.ipv4_mapped or number.sixtofour or number
     return number.is_global and not number.is_multicast

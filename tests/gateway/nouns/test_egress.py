@@ -42,7 +42,9 @@ def test_an_identity_is_tested_by_who_may_do_everything_and_reaches_nothing_insi
             403,
             "insufficient_scope",
         )
-        assert test("direct", "http://127.0.0.1:8420/api/jobs") == (422, "invalid_input")
+        assert test("direct", "http://127.0.0.1:8420/api/jobs") == (403, "address_inside")
+        assert test("direct", "http://127.0.0.1:65535/") == (403, "address_inside")
+        assert test("direct", "http://127.0.0.1:65536/") == (422, "invalid_input")
         assert test("direct", "file:///etc/passwd") == (422, "invalid_input")
         assert test("direct", "https://me:pw@shop.example/") == (422, "invalid_input")
         assert test("nobody", "https://shop.example/") == (409, "wrong_state")

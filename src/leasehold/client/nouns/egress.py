@@ -136,7 +136,8 @@ class Identities(Part):
             only_public: ask no loopback nor private address, where the identity has no proxy: for who asks in the name of others.
 
         Raises:
-            BadInput: it is no URL of http or https, or `only_public` forbids its address.
+            BadInput: it is no URL of http or https.
+            leasehold.egress.AddressInside: `only_public` forbids its address.
             WrongState: the identity is unknown, retired or not free.
             leasehold.egress.EgressMissing: httpx is not installed.
         """

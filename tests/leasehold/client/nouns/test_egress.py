@@ -6,7 +6,7 @@ import pytest
 
 from leasehold.client import Client
 from leasehold.database import Database
-from leasehold.egress import browser
+from leasehold.egress import AddressInside, browser
 from leasehold.errors import BadInput, WrongState
 from tests.leasehold.egress.conftest import Target, start_proxy, target
 
@@ -55,7 +55,7 @@ async def test_public_addresses_alone_are_asked_where_that_is_wanted(database: D
         target.url.replace("127.0.0.1", "localhost"),
         target.url.replace("127.0.0.1", "[::ffff:127.0.0.1]"),
     ):
-        with pytest.raises(BadInput, match="is not public, and this identity has no proxy"):
+        with pytest.raises(AddressInside, match="which is not public; this identity has no proxy"):
             await client.egress.test("direct", url, only_public=True)
     assert target.seen == []
     [identity] = await client.egress.list()
@@ -84,6 +84,6 @@ async def test_a_proxy_decides_itself_which_hosts_it_asks(
 
 def test_addresses_that_are_not_of_the_internet_are_not_public() -> None:
     inside = ["127.0.0.1", "10.0.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1", "255.255.255.255",
-              "::1", "::", "fe80::1%eth0", "fd00::1", "ff02::1", "::ffff:10.0.0.1", "2002:a00:1::"]  # fmt: skip
+              "::1", "::", "fe80::1%eth0", "fd00::1", "ff02::1", "::ffff:10.0.0.1", "2002:a00:1::", "64:ff9b::a00:1"]  # fmt: skip
     assert [each for each in inside if browser.is_public(each)] == []
-    assert all(browser.is_public(each) for each in ("1.1.1.1", "2606:4700::1111", "::ffff:1.1.1.1"))
+    assert all(browser.is_public(each) for each in ("1.1.1.1", "2606:4700::1111", "::ffff:1.1.1.1", "64:ff9b::101:101"))
