@@ -70,7 +70,7 @@ def pages(job: int, failed: int, chain: int, worker: str, group: str, since: str
         ],
         "workers": ["/api/workers", "/api/leases"],
         "worker": ["/api/workers?stopped=true", f"/api/leases?worker={worker}", f"/api/workers/{worker}/commands?limit=20"],
-        "schedules": ["/api/schedules?limit=100", "/api/schedule-history/latest?count=20"],
+        "schedules": ["/api/schedules?limit=100", "/api/schedule-history/recent?count=20"],
         "schedule": [
             f"/api/schedules/{schedule}", f"/api/schedules/{schedule}/preview?count=5",
             f"/api/schedules/{schedule}/history?limit=20",

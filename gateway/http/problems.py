@@ -14,6 +14,7 @@ from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from leasehold import errors
+from leasehold.egress import AddressInside, EgressMissing
 
 
 class ProblemType(msgspec.Struct, frozen=True):
@@ -48,6 +49,7 @@ MALFORMED_JSON = ProblemType("malformed_json", 400, "The body is not JSON")
 UNAUTHORIZED = ProblemType("unauthorized", 401, "A valid bearer token is needed")
 INSUFFICIENT_SCOPE = ProblemType("insufficient_scope", 403, "The token does not allow this")
 FOREIGN_ORIGIN = ProblemType("foreign_origin", 403, "Pages of other origins may change nothing here")
+ADDRESS_INSIDE = ProblemType("address_inside", 403, "The gateway asks public addresses alone")
 NOT_FOUND = ProblemType("not_found", 404, "There is nothing at this address")
 UNKNOWN_JOB = ProblemType("unknown_job", 404, "No job has this id")
 UNKNOWN_SCHEDULE = ProblemType("unknown_schedule", 404, "No schedule has this name or id")
@@ -86,6 +88,7 @@ TOO_MANY_FAILURES = ProblemType("too_many_failures", 429, "Too many wrong tokens
 HEADER_TOO_LONG = ProblemType("header_too_long", 431, "A header is too long")
 INTERNAL = ProblemType("internal", 500, "Something went wrong here")
 NO_PAYLOAD_STORE = ProblemType("no_payload_store", 501, "This gateway has no payload store")
+EGRESS_MISSING = ProblemType("egress_missing", 501, "This gateway is installed without the extra egress")
 NOT_IN_KUBERNETES = ProblemType("not_in_kubernetes", 501, "This gateway cannot scale workers")
 PAYLOAD_DAMAGED = ProblemType("payload_damaged", 502, "The content of the payload is not what was saved")
 KUBERNETES_REFUSED = ProblemType("kubernetes_refused", 502, "Kubernetes refuses this")
@@ -124,6 +127,8 @@ ERROR_TYPES: Mapping[type[BaseException], ProblemType] = {
     errors.UnknownSchedule: UNKNOWN_SCHEDULE,
     errors.UnknownToken: UNKNOWN_TOKEN,
     errors.UnknownIdentity: UNKNOWN_IDENTITY,
+    AddressInside: ADDRESS_INSIDE,
+    EgressMissing: EGRESS_MISSING,
     errors.UnknownWorker: UNKNOWN_WORKER,
     errors.UnknownCommand: UNKNOWN_COMMAND,
     errors.UnknownPayload: UNKNOWN_PAYLOAD,

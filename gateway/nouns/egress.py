@@ -11,9 +11,9 @@ from msgspec import Meta
 from leasehold.egress.identity import USER_AGENT
 from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.http.fields import Page, Reason
-from leasehold.gateway.http.problems import UNKNOWN_IDENTITY
+from leasehold.gateway.http.problems import ADDRESS_INSIDE, EGRESS_MISSING, UNKNOWN_IDENTITY, WRONG_STATE
 from leasehold.gateway.routing.routes import Call, NoParameters, Routes
-from leasehold.records.workers import IdentityRecord
+from leasehold.records.workers import IdentityRecord, TestedIdentity
 
 IdentityName = Annotated[
     str,
@@ -28,6 +28,7 @@ ProxyUrl = Annotated[
         examples=["http://proxy.example:3128"],
     ),
 ]
+PORT = "[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]"
 Secret = Annotated[str, Meta(min_length=1, max_length=300, pattern="^[^\\x00]*$")]
 
 
@@ -42,6 +43,26 @@ class IdentityParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
     name: IdentityName
     reason: Reason | None = None
+
+
+class NamedParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which identity."""
+
+    name: IdentityName
+
+
+class TestBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the identity is tried at."""
+
+    url: Annotated[
+        str,
+        Meta(
+            pattern=rf"^https?://[A-Za-z0-9]([A-Za-z0-9._-]{{0,250}}[A-Za-z0-9])?(:({PORT}))?([/?][!-~]*)?$",
+            max_length=2000,
+            description="A page of a server of others, without user and password.",
+            examples=["https://shop.example/"],
+        ),
+    ]
 
 
 class IdentityBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -122,3 +143,21 @@ async def retire_identity(call: Call[IdentityParameters, None]) -> RetiredIdenti
     wanted = call.parameters
     changed = await call.services.client.egress.retire(wanted.name, wanted.reason, retired_by=call.identity.name)
     return RetiredIdentityBody(changed=changed)
+
+
+@routes(
+    "POST",
+    "/api/egress/{name}/test",
+    "Test an egress identity",
+    errors=(ADDRESS_INSIDE, WRONG_STATE, EGRESS_MISSING),
+    scope=Scope.ADMIN,
+    example={"url": "https://shop.example/"},
+)
+async def test_identity(call: Call[NamedParameters, TestBody]) -> TestedIdentity:
+    """Sends one GET under the identity, from the gateway, and tells the status of the first answer, after 20 s at the most. The
+    identity is leased meanwhile, and the answer counts as one that a job got: after a 403 it cools.
+
+    Without a proxy only public addresses are asked, so that nobody reaches through the gateway what lies behind it;
+    `leasehold egress test` asks from where you are. Through a proxy, the proxy decides.
+    """
+    return await call.services.client.egress.test(call.parameters.name, call.body.url, only_public=True)

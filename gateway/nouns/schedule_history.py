@@ -8,10 +8,10 @@ import msgspec
 from msgspec import Meta
 
 from leasehold.gateway.access.identities import Scope
-from leasehold.gateway.http.fields import Cursor, Limit, Page, cursor_at, place_of
-from leasehold.gateway.nouns.schedules import KNOWN, ScheduleName
+from leasehold.gateway.http.fields import Cursor, Limit, Name, Page, cursor_at, place_of
+from leasehold.gateway.nouns.schedules import KNOWN, NameCursor, ScheduleName, name_of
 from leasehold.gateway.routing.routes import Call, Routes
-from leasehold.schedules.records import TickOutcome, TickRecord
+from leasehold.schedules.records import RecentTicks, TickOutcome, TickRecord
 
 
 class AllHistoryParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -26,6 +26,15 @@ class LatestTicksParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=T
     """How many ticks of each schedule."""
 
     count: Annotated[int, Meta(ge=1, le=100)] = 20
+
+
+class RecentTicksParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How many ticks of each schedule, and which schedules, as the list of schedules has them."""
+
+    count: Annotated[int, Meta(ge=1, le=100)] = 20
+    queue: Name | None = None
+    cursor: NameCursor | None = None
+    limit: Limit = 100
 
 
 class HistoryParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -62,6 +71,18 @@ async def show_all_history(call: Call[AllHistoryParameters, None]) -> Page[TickR
 async def show_latest(call: Call[LatestTicksParameters, None]) -> Page[TickRecord]:
     """What became of the last few ticks of each schedule, by schedule, the newest first, as one page."""
     return Page(await call.services.client.schedules.latest(call.parameters.count))
+
+
+@routes("GET", "/api/schedule-history/recent", "Show how the last few ticks of each schedule went", scope=Scope.READ)
+async def show_recent(call: Call[RecentTicksParameters, None]) -> Page[RecentTicks]:
+    """How the last few ticks of a page of schedules went, by schedule: times, outcomes and numbers of jobs as lists, the newest
+    first. With `queue`, `cursor` and `limit` as for `GET /api/schedules`, it has those of that page."""
+    asked = call.parameters
+    return Page(
+        await call.services.client.schedules.recent(
+            asked.count, queue=asked.queue, after_name=name_of(asked.cursor), page_size=asked.limit
+        )
+    )
 
 
 async def _history(

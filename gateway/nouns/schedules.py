@@ -38,13 +38,16 @@ Count = Annotated[int, Meta(ge=1, le=366, description="How many ticks.")]
 After = Annotated[datetime.datetime, Meta(tz=True, description="Ticks after this time; after now if not given.")]
 
 
+NameCursor = Annotated[str, Meta(max_length=300, description="`next` of the page before.")]
+
+
 class SchedulesParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which schedules."""
 
     enabled: bool | None = None
     kind: Name | None = None
     queue: Name | None = None
-    cursor: Annotated[str, Meta(max_length=300, description="`next` of the page before.")] | None = None
+    cursor: NameCursor | None = None
     limit: Limit = 100
 
 
@@ -144,10 +147,10 @@ async def list_schedules(call: Call[SchedulesParameters, None]) -> Page[Schedule
         enabled=asked.enabled,
         kind=asked.kind,
         queue=asked.queue,
-        after_name=_name_of(asked.cursor),
+        after_name=name_of(asked.cursor),
         page_size=asked.limit,
     )
-    return Page(found, _cursor_behind(found[-1].name) if len(found) == asked.limit else None)
+    return Page(found, cursor_behind(found[-1].name) if len(found) == asked.limit else None)
 
 
 @routes("GET", "/api/schedules/{name}", "Show one schedule", errors=KNOWN, scope=Scope.READ)
@@ -345,17 +348,19 @@ def _check_query(call: Call[Any, Any], query: str | None) -> None:
         )
 
 
-def _cursor_behind(name: str) -> str:
+def cursor_behind(name: str) -> str:
+    """The cursor of the page that follows this name."""
     return urlsafe_b64encode(name.encode()).decode().rstrip("=")
 
 
-def _name_of(cursor: str | None) -> str | None:
+def name_of(cursor: str | None) -> str | None:
+    """The name that a page follows. Raises Refusal."""
     if cursor is None:
         return None
     try:
         name = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
     except ValueError:
         name = ""
-    if not name or _cursor_behind(name) != cursor or "\x00" in name:
+    if not name or cursor_behind(name) != cursor or "\x00" in name:
         raise refuse_field("query.cursor", "It is no cursor of this service")
     return name

@@ -4,11 +4,12 @@ import { hearClock } from "./time.js";
 
 /** An answer that is a problem (RFC 9457). */
 export class ApiProblem extends Error {
-  /** @param {number} status @param {string} code @param {string} message */
-  constructor(status, code, message) {
+  /** @param {number} status @param {string} code @param {string} message @param {string} [request] its id, which the gateway's log has */
+  constructor(status, code, message, request = "") {
     super(message);
     this.status = status;
     this.code = code;
+    this.request = request;
   }
 }
 
@@ -47,7 +48,7 @@ export async function call(method, path, { query, body, headers, signal } = {}) 
   const content = text === "" ? null : parseJson(text);
   if (answer.ok) return content;
   if (answer.status === 401) watcher.refused();
-  throw new ApiProblem(answer.status, content?.code ?? "unknown", content?.detail ?? content?.title ?? `status ${answer.status}`);
+  throw new ApiProblem(answer.status, content?.code ?? "unknown", content?.detail ?? content?.title ?? `status ${answer.status}`, content?.request_id);
 }
 
 /** @param {string} path @param {Record<string, any>} [query] @param {AbortSignal} [signal] */

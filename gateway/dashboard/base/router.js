@@ -23,6 +23,7 @@ export function hrefOf(path, query = {}) {
 
 /** Show another view. @param {string} href @param {{replace?: boolean}} [how] */
 export function go(href, { replace = false } = {}) {
+  if (!replace) history.replaceState({ scrolled: scrollY }, "");
   history[replace ? "replaceState" : "pushState"](null, "", href);
   place.value = whereWeAre();
 }
@@ -33,10 +34,22 @@ export function ask(changes, how) {
   go(hrefOf(path, { ...Object.fromEntries(query), ...changes }), how);
 }
 
+/** Scroll to where the reader was, once what was there has been loaded again: the browser does not wait for that. @param {number} to */
+function scrollBack(to) {
+  const look = new ResizeObserver(() => {
+    if (document.body.scrollHeight < to + innerHeight) return;
+    scrollTo(0, to);
+    look.disconnect();
+  });
+  look.observe(document.body);
+  for (const doing of ["wheel", "pointerdown", "keydown", "popstate"]) addEventListener(doing, () => look.disconnect(), { once: true, passive: true });
+}
+
 /** Have links change the view. */
 export function followLinks() {
-  addEventListener("popstate", () => {
+  addEventListener("popstate", ({ state }) => {
     place.value = whereWeAre();
+    scrollBack(state?.scrolled ?? 0);
   });
   document.addEventListener("click", (event) => {
     const link = event.target instanceof Element ? event.target.closest("a") : null;

@@ -69,6 +69,6 @@ function Row({ has, rates, hour, oldest, until, marks }) {
     <td class="number">${duration(rates?.p50_wait)}</td>
     <td class="number">${duration(rates?.p95_wait)}</td>
     <td class="number">${has.hours_to_drain === null ? "–" : duration(has.hours_to_drain * 3600)}</td>
-    <td class="tight"><${Gauge} share=${has.active_slots ? (has.running + has.claimed) / has.active_slots : null} label="Slots of ${has.queue} in use" /></td>
+    <td class="tight"><${Gauge} share=${has.active_slots ? (has.running + has.claimed) / has.active_slots : null} label="Slots of ${has.queue} in use" isPlain=${true} /></td>
   </tr>`;
 }

@@ -1,5 +1,6 @@
 // Questions before something is done, and what went wrong with the answer: it stands in the dialog, since toasts lie behind it.
 import { html, useEffect, useRef, useState } from "../base/html.js";
+import { Wrong } from "./states.js";
 import { attempt } from "./toasts.js";
 
 /**
@@ -52,13 +53,13 @@ export const textsOf = (form) => Object.fromEntries([...form].map(([name, value]
  *   form: attributes of the form; others: more buttons, which send something else
  */
 export function FormDialog({ title, verb, onClose, onSend, form = {}, others = () => null, children }) {
-  const [problem, setProblem] = useState("");
+  const [problem, setProblem] = useState(/** @type {unknown} */ (null));
   const send = async (/** @type {() => Promise<any>} */ work) => {
     try {
       await work();
       onClose();
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(error);
     }
   };
   const submit = (/** @type {any} */ event) => {
@@ -67,7 +68,7 @@ export function FormDialog({ title, verb, onClose, onSend, form = {}, others = (
   };
   return html`<${Dialog} title=${title} onClose=${onClose}>
     <form ...${form} onSubmit=${submit}>${children}
-      ${problem ? html`<div class="trouble whole" data-tone="bad" role="alert"><bdi>${problem}</bdi></div>` : null}
+      ${problem ? html`<div class="trouble whole" data-tone="bad" role="alert"><${Wrong} error=${problem} /></div>` : null}
       <div class="whole actions">${others(send)}<button type="button" onClick=${onClose}>Leave it</button><button class="first">${verb}</button></div>
     </form><//>`;
 }

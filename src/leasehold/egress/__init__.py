@@ -4,10 +4,18 @@ Handlers come in by `Web`; `client.egress` adds and lists identities. `answers.p
 Needs httpx (extra `egress`). Start with `web.py`.
 """
 
-from leasehold.egress.answers import EgressError, EgressMissing, EgressRefused, HostUnreachable, RobotsForbid
+from leasehold.egress.answers import (
+    AddressInside,
+    EgressError,
+    EgressMissing,
+    EgressRefused,
+    HostUnreachable,
+    RobotsForbid,
+)
 from leasehold.egress.web import Web, host_of
 
 __all__ = [
+    "AddressInside",
     "EgressError",
     "EgressMissing",
     "EgressRefused",

@@ -4,6 +4,7 @@ did not go well.
 LeaseholdError
 └── EgressError
     ├── EgressMissing     httpx is not installed
+    ├── AddressInside     the server has an address that is not public, where public ones alone may be asked
     ├── HostUnreachable   the server does not answer
     ├── EgressRefused     the server refused every identity that tried
     └── RobotsForbid      robots.txt of the server forbids it
@@ -40,6 +41,10 @@ class EgressError(LeaseholdError):
 
 class EgressMissing(EgressError):
     """Egress needs httpx: pip install 'leasehold[egress]'."""
+
+
+class AddressInside(EgressError):
+    """The server has an address that is not public, and public ones alone may be asked."""
 
 
 class HostUnreachable(EgressError):

@@ -163,7 +163,8 @@ def host_of(url: str) -> str:
     Raises:
         BadInput: it is no URL of http or https.
     """
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise BadInput(f"{without_query(url)!r} is no URL of http or https")
-    return parts.netloc.rpartition("@")[2].lower()
+    with suppress(ValueError):  # brackets that do not close, a port that is none
+        parts = urlsplit(url)
+        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
+            return parts.netloc.rpartition("@")[2].lower()
+    raise BadInput(f"{without_query(url)!r} is no URL of http or https")

@@ -139,6 +139,23 @@ class IdentityRecord(msgspec.Struct, frozen=True, kw_only=True):
     retire_reason: str | None
 
 
+class TestedIdentity(msgspec.Struct, frozen=True, kw_only=True):
+    """What a server answered under an egress identity.
+
+    Attributes:
+        status: of the first answer; None: there was none, and `problem` says why.
+        seconds: until it came.
+        state: of the identity since then: ready, cooling or retired.
+    """
+
+    name: str
+    url: str
+    status: int | None
+    seconds: float
+    problem: str | None
+    state: str
+
+
 class IdentityCount(msgspec.Struct, frozen=True, kw_only=True):
     """How many identities are in a state."""
 

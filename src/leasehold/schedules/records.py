@@ -109,6 +109,16 @@ class TickRecord(msgspec.Struct, frozen=True, kw_only=True):
     fired_by: str
 
 
+class RecentTicks(msgspec.Struct, frozen=True, kw_only=True):
+    """How the last few ticks of a schedule went, the newest first; the lists are of one length. Names as in `TickRecord`."""
+
+    schedule: str
+    tick_at: Sequence[datetime]
+    outcome: Sequence[TickOutcome]
+    job_count: Sequence[int]
+    reason: Sequence[str | None]
+
+
 class FiredTick(msgspec.Struct, frozen=True, kw_only=True):
     """Jobs that were made by hand, and the tick that they stand for. `is_new` is False where a generator had made them
     for that day before: these are the same."""

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from leasehold.egress import browser
 from tests.gateway.dashboard.axe import faults_of
 from tests.gateway.dashboard.conftest import OpenPage, Serve
 from tests.gateway.dashboard.hostile import HOSTILE, is_too_wide
@@ -191,6 +192,27 @@ def test_an_identity_is_added(gateway: RunningGateway, open_page: OpenPage, at: 
     expect(page.get_by_role("row", name="berlin-1")).to_contain_text("Europe/Berlin")
     [made] = gateway.call("GET", "/api/egress").body["items"]
     assert (made["locale"], made["proxy"], made["proxy_user"]) == ("de-DE", "http://proxy.example:3128", "me")
+
+
+def test_an_identity_is_tested(
+    gateway: RunningGateway, open_page: OpenPage, at: At, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gateway.call("POST", "/api/egress", {"name": "direct"})
+    gateway.call("POST", "/api/egress", {"name": "berlin-1", "proxy": "http://127.0.0.1:1"})
+    page = open_page(at("/egress"), refusals=True)
+    page.get_by_role("button", name="Test direct").click()
+    page.get_by_label("Address").fill(at("/livez"))
+    page.get_by_role("button", name="Send it").click()
+    expect(page.get_by_role("alert")).to_contain_text("127.0.0.1, which is not public")
+    monkeypatch.setattr(browser, "is_public", bool)
+    page.get_by_role("button", name="Send it").click()
+    expect(page.locator(".toast[data-tone='good']")).to_contain_text("direct: answered 200 after")
+    page.get_by_role("button", name="Test berlin-1").click()
+    page.get_by_label("Address").fill("http://shop.example/")
+    page.get_by_role("button", name="Send it").click()
+    expect(page.locator(".toast[data-tone='bad']")).to_contain_text("the proxy failed")
+    expect(page.get_by_role("row", name="berlin-1")).to_contain_text("cooling")
+    expect(page.get_by_role("button", name="Test berlin-1")).to_have_count(0)
 
 
 def test_an_identity_is_retired(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:

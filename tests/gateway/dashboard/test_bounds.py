@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from os import getloadavg
 from typing import Any
@@ -172,6 +173,47 @@ def test_errors_stay_until_they_are_read(gateway: RunningGateway, open_page: Ope
     expect(toast).to_be_visible()
     toast.get_by_role("button", name="Dismiss").click()
     expect(toast).to_have_count(0)
+
+
+def test_what_went_well_is_said_for_a_while_and_as_long_as_one_points_at_it(
+    gateway: RunningGateway, open_page: OpenPage, at: At
+) -> None:
+    job_id = enqueue(gateway, "mail")
+    page = open_page(at(f"/jobs/{job_id}"))
+    page.clock.install()
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    page.get_by_role("button", name="Cancel it").click()
+    toast = page.locator(".toast")
+    toast.hover()
+    page.clock.fast_forward(60_000)
+    expect(toast).to_have_text(re.compile("It is cancelled."))
+    page.mouse.move(0, 0)
+    page.clock.fast_forward(60_000)
+    expect(toast).to_have_count(0)
+
+
+def test_what_failed_can_be_quoted(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
+    """The gateway's log has the id of each request."""
+    job_id = enqueue(gateway, "mail")
+    page = open_page(at(f"/jobs/{job_id}"), refusals=True)
+    answered: list[str] = []
+    page.on(
+        "response",
+        lambda answer: answered.append(answer.headers.get("x-request-id", "")) if answer.status == 409 else None,
+    )
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    gateway.call("POST", f"/api/jobs/{job_id}/cancel")
+    page.get_by_role("button", name="Cancel it").click()
+    said = page.locator(".toast[data-tone='bad']")
+    expect(said).to_contain_text(re.compile("wrong_state, request [0-9a-f-]+"))
+    expect(said).to_contain_text(answered[0])
+    page.goto(at("/payloads/999999"))
+    expect(page.get_by_role("alert")).to_contain_text(re.compile("unknown_payload, request [0-9a-f-]+"))
+    page.goto(at("/egress"))
+    page.get_by_role("button", name="New identity").click()
+    page.get_by_label("Name").fill("no name")
+    page.get_by_role("button", name="Add it").click()
+    expect(page.get_by_role("alert")).to_contain_text(re.compile("invalid_input, request [0-9a-f-]+"))
 
 
 def test_how_soon_something_is_seen_is_printed(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:

@@ -67,6 +67,8 @@ FORMS = {
     "a schedule": Form("/schedules", "New schedule", "Make it", {"cron": "0 0 * * *", "zone": "UTC"}),
     "when": Form("/schedules", "New schedule", "Make it"),
     "a token": Form("/tokens", "New token", "Make it", {}, [("[value=read]", "")]),
+    "an identity": Form("/egress", "New identity", "Add it", {"locale": "en-US"}),
+    "an address that an identity is tested at": Form("/egress", "Test direct", "Send it"),
     "a view": Form("/jobs?q=kind:crawl", "Save this view", "Save it"),
 }  # fmt: skip
 LISTS = ["/audit", "/payloads", "/chains", "/failures"]
@@ -103,6 +105,7 @@ def test_a_form_takes_it_as_text_or_says_why_not(
 
 def send(gateway: RunningGateway, page: Page, form: Form, text: str) -> None:
     job = gateway.call("POST", "/api/jobs", {"kind": "crawl", "queue": "crawl", "delay": 3600}, BEARER).body["id"]
+    gateway.call("POST", "/api/egress", {"name": "direct"}, BEARER)
     gateway.call("POST", "/api/queues/crawl/resume", None, BEARER)
     page.goto(address(gateway, form.path.format(job=job)))
     if form.opener:

@@ -153,7 +153,7 @@ def test_a_dead_worker_that_holds_jobs(gateway: RunningGateway, on_call: Callabl
     run(HOLD.format(worker=incarnation_of("w1")))
     who = on_call()
     who.follow("1 worker(s) have gone silent.")
-    who.click(who.page.locator(f"tr[data-worker='{incarnation_of('w2')}']").get_by_role("link"))
+    who.click(who.page.locator(f"tr[data-worker='{incarnation_of('w2')}'] .name").get_by_role("link"))
     take_back_two(who, gateway)
     # Another worker had not renewed its job either, and keeps it.
     assert states(gateway, "sync") == ["claimed"]

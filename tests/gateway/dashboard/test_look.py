@@ -7,11 +7,20 @@ from collections.abc import Callable
 
 from playwright.sync_api import expect
 
+from tests.conftest import Psql
 from tests.gateway.dashboard.conftest import OpenPage
+from tests.gateway.dashboard.fleet import incarnation_of, register
+from tests.gateway.dashboard.test_pages import enqueue
 from tests.gateway.fakes.running import RunningGateway
 
 At = Callable[[str], str]
 
+CLAIM = f"select leasehold.claim_jobs('{incarnation_of('w-1')}', 'w-1')"
+SCALES = """async () => {
+    const main = [...document.scripts].map((each) => each.src).find((each) => each.endsWith("main.js"));
+    const { scaleOf } = await import(main.replace("main.js", "parts/charts/scale.js"));
+    return [1, 2, 0.5].map((top) => scaleOf(top, (value) => String(Math.round(value))));
+}"""
 TABS = ("Overview", "Failures", "Jobs", "Workers", "More")
 
 
@@ -53,3 +62,34 @@ def test_the_theme_is_kept(open_page: OpenPage, at: At) -> None:
     page.reload()
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(19, 20, 22)"
+
+
+def test_a_queue_whose_slots_are_all_in_use_is_no_alarm(
+    gateway: RunningGateway, open_page: OpenPage, at: At, psql: Psql, database_url: str
+) -> None:
+    register(gateway, "w-1", queues=["crawl"], kinds=["fetch"], slots=1)
+    enqueue(gateway, "fetch", queue="crawl")
+    psql(database_url, CLAIM)
+    page = open_page(at("/"))
+    expect(page.get_by_role("img", name="Slots of crawl in use: 100 %")).to_have_attribute("data-tone", "busy")
+
+
+def test_back_leads_to_where_one_was(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
+    for _ in range(50):
+        enqueue(gateway, "crawl")
+    page = open_page(at("/jobs"))
+    rows = page.locator("tr[data-job]")
+    expect(rows).to_have_count(50)
+    rows.last.get_by_role("link").first.click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("crawl")
+    expect(page.get_by_role("heading", level=1)).to_be_in_viewport()
+    page.go_back()
+    expect(rows.last).to_be_in_viewport()
+    page.go_forward()
+    expect(page.get_by_role("heading", level=1)).to_be_in_viewport()
+
+
+def test_a_scale_says_no_number_twice(open_page: OpenPage, at: At) -> None:
+    page = open_page(at("/"))
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    assert page.evaluate(SCALES) == [["1", "", "0"], ["2", "1", "0"], ["1", "", "0"]]

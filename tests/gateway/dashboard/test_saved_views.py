@@ -20,6 +20,8 @@ def save_as(page: Page, name: str) -> None:
     page.get_by_role("dialog").get_by_label("Name").fill(name)
     page.get_by_role("button", name="Save it").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
+    page.get_by_role("button", name="Dismiss").click()
+    expect(page.locator(".toast")).to_have_count(0)
 
 
 def test_a_view_is_kept_under_its_name_with_filter_and_columns(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.gateway.dashboard.axe import faults_of
 from tests.gateway.dashboard.conftest import OpenPage, Serve
@@ -37,6 +37,28 @@ def test_whoever_may_only_read_is_shown_no_buttons(serve: Serve, open_page: Open
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_label("Token")).to_be_visible()
     page.reload()
+    expect(page.get_by_label("Token")).to_be_visible()
+
+
+def test_who_signs_out_while_the_page_asks_for_something_is_refused_nothing(serve: Serve, open_page: OpenPage) -> None:
+    gateway = serve(gateway_token=SECRET)
+    job_id = gateway.call("POST", "/api/jobs", {"kind": "mail"}, BEARER).body["id"]
+    page = open_page(address(gateway, f"/jobs/{job_id}"))
+    page.get_by_label("Token").fill(SECRET)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("button", name="Live")).to_be_visible()
+    asked, ended = list[Route](), list[Route]()
+    page.route(f"**/api/jobs/{job_id}", lambda route: asked.append(route))  # noqa: PLW0108  it knows no built-in
+    page.route("**/api/session", lambda route: ended.append(route))  # noqa: PLW0108
+    with page.expect_request(f"**/api/jobs/{job_id}"):
+        gateway.call("POST", f"/api/jobs/{job_id}/cancel", None, BEARER)
+    with page.expect_request("**/api/session"):
+        page.get_by_role("button", name="Sign out").click()
+    page.unroute("**/api/session")
+    answer = ended[0].fetch()
+    for each in asked:
+        each.continue_()
+    ended[0].fulfill(response=answer)
     expect(page.get_by_label("Token")).to_be_visible()
 
 

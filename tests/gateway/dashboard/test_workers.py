@@ -61,7 +61,7 @@ def test_a_worker_is_shown_with_slots_resources_and_what_is_odd(
         "app_version": "1",
     }
     why = "memory 91 % of 2.0 GiB (limit 85 %)"
-    register(gateway, "old", **about, memory=0.91, cpu=0.2, memory_limit=2**31, backoff=why, backoff_for=60)
+    register(gateway, "old", **about, memory=0.91, cpu=0.2, memory_limit=2**31, backoff=why, backoff_for=3600)
     register(gateway, "new", **{**about, "app_version": "2"}, memory=0.62, cpu=0.8)
     job_id = enqueue(gateway, "send", queue="mail")
     psql(database_url, CLAIM.format(incarnation=incarnation_of("old"), worker="old"))
@@ -204,7 +204,7 @@ def in_kubernetes(database_url: str, tmp_path: Path) -> Generator[RunningGateway
 def test_pods_of_kubernetes_are_one_more_or_one_less(in_kubernetes: RunningGateway, open_page: OpenPage) -> None:
     page = open_page(address(in_kubernetes, "/workers"))
     pods = page.get_by_label("Pods in Kubernetes")
-    expect(pods.get_by_role("group", name="Pods")).to_contain_text("3")
+    expect(pods.get_by_role("spinbutton", name="Pods")).to_have_value("3")
     pods.get_by_role("button", name="One pod more").click()
     page.get_by_role("dialog", name="4 instead of 3 pod(s)?").get_by_role("button", name="Set it").click()
     expect(page.get_by_text("There are to be 4 pod(s).")).to_be_visible()
@@ -213,6 +213,40 @@ def test_pods_of_kubernetes_are_one_more_or_one_less(in_kubernetes: RunningGatew
     page.get_by_role("button", name="Leave it").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert in_kubernetes.call("GET", "/api/workers/k8s/replicas").body["desired"] == 4
+
+
+def test_pods_of_kubernetes_are_set_to_a_number_within_the_bounds(
+    in_kubernetes: RunningGateway, open_page: OpenPage
+) -> None:
+    page = open_page(address(in_kubernetes, "/workers"))
+    wanted = page.get_by_role("spinbutton", name="Pods")
+    expect(wanted).to_have_value("3")
+    wanted.fill("100000")
+    wanted.press("Enter")
+    assert wanted.evaluate("field => field.validity.rangeOverflow")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    wanted.fill("5")
+    page.get_by_label("Pods in Kubernetes").get_by_role("button", name="Set").click()
+    page.get_by_role("dialog", name="5 instead of 3 pod(s)?").get_by_role("button", name="Set it").click()
+    expect(page.get_by_text("There are to be 5 pod(s).")).to_be_visible()
+    expect(wanted).to_have_value("5")
+    assert in_kubernetes.call("GET", "/api/workers/k8s/replicas").body["desired"] == 5
+
+
+def test_the_jobs_that_a_worker_runs_stand_beside_its_slots(
+    gateway: RunningGateway, open_page: OpenPage, at: At, psql: Psql, database_url: str
+) -> None:
+    register(gateway, "w-1", slots=8)
+    ids = [gateway.call("POST", "/api/jobs", {"kind": "send"}).body["id"] for _ in range(5)]
+    psql(database_url, CLAIM.format(incarnation=incarnation_of("w-1"), worker="w-1").replace(" 1, ", " 5, "))
+    page = open_page(at("/workers"))
+    held = row(page, "w-1").locator("td").nth(2)
+    expect(held.get_by_role("link")).to_have_text([*(str(each) for each in ids[:3]), "+2"])
+    held.get_by_role("link", name="+2").click()
+    expect(page.get_by_role("cell", name=str(ids[4]), exact=True)).to_be_visible()
+    page.go_back()
+    held.get_by_role("link", name=str(ids[0]), exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("send")
 
 
 def test_replicas_are_not_shown_outside_kubernetes(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
@@ -238,7 +272,7 @@ def test_whoever_may_only_read_tells_workers_nothing(serve: Serve, open_page: Op
 def test_hostile_names_of_workers_are_only_text(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
     for number, text in enumerate(HOSTILE):
         register(gateway, f"w-{number}", name=f"{number} {text}"[:200], host=text, queues=[text], kinds=[text], backoff=text,
-                 backoff_for=60, app_version=text)  # fmt: skip
+                 backoff_for=3600, app_version=text)  # fmt: skip
     page = open_page(at("/workers"))
     expect(page.locator("tr[data-worker]")).to_have_count(len(HOSTILE))
     expect(page.locator(".pod")).to_have_count(len(HOSTILE))

@@ -39,8 +39,22 @@ function Add({ onClose, onDone }) {
     <label>Its user <input name="proxy_user" autocomplete="off" /></label><label>Its password <input name="proxy_password" type="password" autocomplete="new-password" /></label><//>`;
 }
 
+/** Sends one request under an identity, from the gateway. @param {{name: string, onClose: () => void, onDone: () => void}} props */
+function Test({ name, onClose, onDone }) {
+  const send = async (/** @type {FormData} */ form) => {
+    const told = await call("POST", `/api/egress/${encodeURIComponent(name)}/test`, { body: textsOf(form) });
+    const said = told.status === null ? `no answer, ${told.problem}` : `answered ${told.status} after ${duration(told.seconds)}`;
+    toast(`${name}: ${said}; the identity is ${told.state}.`, told.status === null || told.state !== "ready" ? "bad" : "good");
+    onDone();
+  };
+  return html`<${FormDialog} title="Test ${name}" verb="Send it" form=${{ class: "form" }} onClose=${onClose} onSend=${send}>
+    <p class="whole">The gateway sends one GET. The answer counts as one that a job got: after a 403 the identity cools. Without a proxy only public addresses are asked.</p>
+    <label class="whole">Address <input name="url" inputmode="url" required placeholder="https://shop.example/" /></label><//>`;
+}
+
 /** @param {{identities: any[], reload: () => void}} props */
 function Table({ identities, reload }) {
+  const [tested, setTested] = useState("");
   const retire = async (/** @type {any} */ identity) => {
     await call("POST", `/api/egress/${encodeURIComponent(identity.name)}/retire`);
     toast("It is retired.");
@@ -56,6 +70,8 @@ function Table({ identities, reload }) {
       <td><bdi>${each.proxy ?? "none"}</bdi></td><td>${each.locale} <span class="quiet">${each.time_zone}</span></td>
       <td class="number">${count(each.uses)}</td><td class="number">${each.refusals} <span class="quiet">of ${each.retire_after}; ${count(each.refusals_total)} ever</span></td>
       <td><bdi>${each.retire_reason ?? each.last_outcome ?? "–"}</bdi></td><td><${Ago} at=${each.used_at} /></td>
-      <td class="tight">${may("operate") && each.state !== "retired" ? html`<${Asking} label="Retire" about=${each.name} title="Retire ${each.name}?" verb="Retire it" isDangerous=${true} onYes=${() => retire(each)}>
-        <p>No job gets it any more. The job that has it may finish.</p><//>` : null}</td></tr>`)}</tbody></table></div>`;
+      <td class="tight"><div class="actions end">${may("admin") && each.state === "ready" ? html`<button onClick=${() => setTested(each.name)}>Test<span class="unseen"> ${each.name}</span></button>` : null}
+        ${may("operate") && each.state !== "retired" ? html`<${Asking} label="Retire" about=${each.name} title="Retire ${each.name}?" verb="Retire it" isDangerous=${true} onYes=${() => retire(each)}>
+        <p>No job gets it any more. The job that has it may finish.</p><//>` : null}</div></td></tr>`)}</tbody></table></div>
+    ${tested ? html`<${Test} name=${tested} onClose=${() => setTested("")} onDone=${reload} />` : null}`;
 }

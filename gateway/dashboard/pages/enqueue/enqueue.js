@@ -1,11 +1,11 @@
 // Enqueueing a job by hand, new or as another one was.
-import { ApiProblem, call, get } from "../../base/api.js";
+import { call, get } from "../../base/api.js";
 import { html, useState } from "../../base/html.js";
 import { writeJson } from "../../base/json.js";
 import { useLoaded } from "../../base/loading.js";
 import { hrefOf, place } from "../../base/router.js";
 import { textsOf } from "../../parts/dialog.js";
-import { Shown } from "../../parts/states.js";
+import { Shown, Wrong } from "../../parts/states.js";
 import { attempt } from "../../parts/toasts.js";
 import { Args, nameOf, Problem, toldOf } from "./args.js";
 import { bodyOf } from "./body.js";
@@ -38,7 +38,7 @@ function Form({ job, declared, schema, queues, kinds }) {
     const found = declared.includes(kind) ? await schemaOf(kind) : null;
     setShown({ kind, fields: found ? fieldsOf(found) : null });
   });
-  const [problems, setProblems] = useState(/** @type {Record<string, string>} */ ({}));
+  const [problems, setProblems] = useState(/** @type {Record<string, any>} */ ({}));
   const [made, setMade] = useState(/** @type {any} */ (null));
   const [isBusy, setBusy] = useState(false);
   const send = async (/** @type {any} */ event) => {
@@ -53,7 +53,7 @@ function Form({ job, declared, schema, queues, kinds }) {
     try {
       setMade(await call("POST", "/api/jobs", { body }));
     } catch (error) {
-      setProblems({ whole: error instanceof ApiProblem ? error.message : String(error) });
+      setProblems({ whole: error });
     }
     setBusy(false);
   };
@@ -84,7 +84,7 @@ function Form({ job, declared, schema, queues, kinds }) {
       <datalist id="queues">${queues.map((each) => html`<option key=${each} value=${each} />`)}</datalist>
       <div class="whole actions"><button class="first" disabled=${isBusy}>Enqueue</button></div>
     </form>
-    ${problems.whole ? html`<div class="trouble" data-tone="bad" role="alert"><bdi>${problems.whole}</bdi></div>` : null}
+    ${problems.whole ? html`<div class="trouble" data-tone="bad" role="alert"><${Wrong} error=${problems.whole} /></div>` : null}
     ${made ? html`<div class="trouble" data-tone="good" role="status">${made.is_new ? "It is enqueued as" : "It is there already:"} <a href=${hrefOf(`/jobs/${made.id}`)}>job ${String(made.id)}</a></div>` : null}
   </section>`;
 }

@@ -58,7 +58,7 @@ function Whole({ group, failures }) {
         <dt>Failures</dt><dd>${count(group.failures)}, and ${count(group.failed_jobs)} job(s) failed for good</dd>
         <dt>First</dt><dd><${Ago} at=${group.first_at} /></dd>
         <dt>Last</dt><dd><${Ago} at=${group.last_at} />, <a href=${hrefOf(`/jobs/${group.last_job_id}`)}>job ${String(group.last_job_id)}</a></dd>
-        <dt>Versions</dt><dd><bdi>${group.versions.join(", ") || "no worker of it is known any more"}</bdi></dd>
+        <dt>Versions</dt><dd><bdi>${group.versions.join(", ") || "none told by the workers that are still known"}</bdi></dd>
         <dt>Queues</dt><dd>${group.queues.map((/** @type {string} */ each) => html`<a key=${each} href=${hrefOf("/jobs", { q: termText("queue", each) })}><bdi>${each}</bdi></a> `)}</dd>
       </dl><p class="pager"><a href=${jobs}>All failed jobs of this kind</a>${open ? html` <a href=${open}>All jobs of this kind</a>` : null}</p></section>
       <section class="card"><h2>The newest</h2><${Examples} failures=${failures} /></section>

@@ -1,7 +1,7 @@
 // A chart of lines over time: values under the pointer in its legend, deploys as marks, and the same as a table for everybody.
 import { html, useState } from "../../base/html.js";
 import { exact } from "../../base/time.js";
-import { nearest, pathOf, roundTop, timeLabels } from "./scale.js";
+import { nearest, pathOf, roundTop, scaleOf, timeLabels } from "./scale.js";
 
 const WIDTH = 600;
 const HEIGHT = 120;
@@ -33,7 +33,7 @@ export function LineChart({ title, times, series, format, marks = [], empty = "N
       <span class="quiet when">${index < 0 ? "" : new Date(times[index]).toLocaleString(undefined, { weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" })}</span>
     </figcaption>
     <div class="plot">
-      <div class="scale" aria-hidden="true"><span>${format(top)}</span><span>${format(top / 2)}</span><span>${format(0)}</span></div>
+      <div class="scale" aria-hidden="true">${scaleOf(top, format).map((each) => html`<span>${each}</span>`)}</div>
       <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label=${told(title, series, format)}
         onPointerMove=${follow} onPointerLeave=${() => setIndex(-1)}>
         ${[0, 0.5, 1].map((share) => html`<line class="rule" x1="0" x2=${WIDTH} y1=${share * HEIGHT} y2=${share * HEIGHT} />`)}

@@ -10,6 +10,12 @@ export function roundTop(value) {
   return (([1, 1.5, 2, 3, 4, 5, 6, 8, 10].find((each) => each * size >= value * 0.999) ?? 10) * size);
 }
 
+/** What stands at the upper edge, in the middle and at the bottom; rounded, two of them may say the same. @param {number} top @param {(value: number) => string} format */
+export function scaleOf(top, format) {
+  const [high, middle, low] = [top, top / 2, 0].map(format);
+  return [high, middle === high || middle === low ? "" : middle, low];
+}
+
 /**
  * The path of a line through values over a width and a height; where a value is missing, the line is broken.
  * @param {(number | null)[]} values

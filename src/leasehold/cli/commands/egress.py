@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from time import monotonic
+from datetime import datetime
 from typing import Annotated
 
 import msgspec
@@ -18,13 +17,10 @@ from leasehold.cli.runtime.exit_codes import ExitCode
 from leasehold.cli.runtime.options import AN_INTEGER, INJECTED
 from leasehold.cli.runtime.outcome import Outcome, shown_as
 from leasehold.cli.views import ago, parse_duration, plain, table
-from leasehold.egress import host_of
-from leasehold.egress.answers import Fared, HostUnreachable, judge
-from leasehold.egress.browser import Browser, ProxyFailed
-from leasehold.egress.identity import USER_AGENT, LeasedIdentity
+from leasehold.egress.identity import USER_AGENT
 from leasehold.errors import BadInput
 from leasehold.observability.wording import show_span
-from leasehold.records.workers import IdentityRecord
+from leasehold.records.workers import IdentityRecord, TestedIdentity
 
 STATE_STYLES = {"ready": "green", "leased": "cyan", "cooling": "yellow", "retired": "dim"}
 
@@ -41,17 +37,6 @@ class RetiredIdentity(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     changed: bool
-
-
-class TestedIdentity(msgspec.Struct, frozen=True, kw_only=True):
-    """What a server answered under an identity; `status` None: its proxy did not answer."""
-
-    name: str
-    url: str
-    status: int | None
-    seconds: float
-    problem: str | None
-    state: str
 
 
 def view_added(report: AddedIdentity, _now: datetime) -> Sequence[RenderableType]:
@@ -105,7 +90,6 @@ def _note(identity: IdentityRecord) -> str:
             return ""
 
 
-TIMEOUT_SECONDS = 20.0
 EVERYTHING = Parameter(name="--all", help="Those that are retired, too.", negative=())
 
 
@@ -128,36 +112,15 @@ async def egress_test(
 ) -> Outcome[TestedIdentity]:
     """Send one GET to a URL under an egress identity.
 
-    It is leased meanwhile, and the answer counts as one that a job got: after a 403 it cools. Exit code 1 says that the identity is
-    not ready afterwards, or that nobody answered.
+    It is leased meanwhile, and the answer counts as one that a job got: after a 403 it cools. No redirect is followed. Exit code 1
+    says that the identity is not ready afterwards, or that nobody answered.
 
     Example:
       leasehold egress test berlin-1 https://shop.example/
     """
-    host_of(url)
     async with context.client() as client:
-        identity = await client.egress.take(name, seconds=3 * TIMEOUT_SECONDS)
-        began = monotonic()
-        verdict, status, problem = await _ask(identity, url)
-        seconds = monotonic() - began
-        outcome, cool_for = (None, None) if verdict is None else (verdict.outcome, verdict.cool_for)
-        state = await client.egress.give_back(identity, outcome, cool_for)
-    tested = TestedIdentity(name=name, url=url, status=status, seconds=seconds, problem=problem, state=state)
-    return Outcome(tested, ExitCode.DONE if problem is None and state == "ready" else ExitCode.FAILED)
-
-
-async def _ask(identity: LeasedIdentity, url: str) -> tuple[Fared | None, int | None, str | None]:
-    """The verdict on the identity (None: the server is to blame), the status, and what went wrong."""
-    browser = Browser(identity, TIMEOUT_SECONDS)
-    try:
-        response = await browser.send("GET", url)
-    except ProxyFailed as error:
-        return Fared("unreachable"), None, f"the proxy failed: {error}"
-    except HostUnreachable as error:
-        return None, None, str(error)
-    finally:
-        await browser.close()
-    return judge(response.status_code, response.headers, datetime.now(UTC)), response.status_code, None
+        tested = await client.egress.test(name, url)
+    return Outcome(tested, ExitCode.DONE if tested.problem is None and tested.state == "ready" else ExitCode.FAILED)
 
 
 LOCALE = Parameter(help="Language and country; Accept-Language is made from it.")

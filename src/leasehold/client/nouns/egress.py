@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from time import monotonic
+
 from leasehold.client.core import Part
 from leasehold.database.calls import from_row
-from leasehold.egress.answers import Outcome
+from leasehold.egress import host_of
+from leasehold.egress.answers import Fared, HostUnreachable, Outcome, judge
+from leasehold.egress.browser import Browser, ProxyFailed
 from leasehold.egress.identity import USER_AGENT, LeasedIdentity, accept_language, fitting_zone
 from leasehold.errors import WrongState
-from leasehold.records.workers import IdentityRecord
+from leasehold.records.workers import IdentityRecord, TestedIdentity
+
+TEST_SECONDS = 20.0
 
 
 class Identities(Part):
@@ -119,3 +126,43 @@ class Identities(Part):
                 "return_identity", identity.identity_id, identity.lease_token, outcome, cool_for
             )
         )
+
+    async def test(self, name: str, url: str, *, only_public: bool = False) -> TestedIdentity:
+        """Send one GET under an identity, which is leased meanwhile. The answer counts as one that a job got: after a 403 the
+        identity cools. Redirects are not followed, the body is not read, and 20 s are the most that it takes.
+
+        Args:
+            name: of the identity. url: of the page.
+            only_public: ask no loopback nor private address, where the identity has no proxy: for who asks in the name of others.
+
+        Raises:
+            BadInput: it is no URL of http or https.
+            leasehold.egress.AddressInside: `only_public` forbids its address.
+            WrongState: the identity is unknown, retired or not free.
+            leasehold.egress.EgressMissing: httpx is not installed.
+        """
+        host_of(url)
+        identity = await self.take(name, seconds=3 * TEST_SECONDS)
+        fared, status, problem = None, None, None
+        began = monotonic()
+        try:
+            fared, status, problem = await _look(identity, url, only_public)
+        finally:
+            seconds = monotonic() - began
+            outcome, cool_for = (None, None) if fared is None else (fared.outcome, fared.cool_for)
+            state = await self.give_back(identity, outcome, cool_for)
+        return TestedIdentity(name=name, url=url, status=status, seconds=seconds, problem=problem, state=state)
+
+
+async def _look(identity: LeasedIdentity, url: str, only_public: bool) -> tuple[Fared | None, int | None, str | None]:
+    """How the identity fared (None: the server did not answer, which says nothing of it), the status, and what went wrong."""
+    browser = Browser(identity, TEST_SECONDS)
+    try:
+        status, headers = await browser.look(url, only_public=only_public)
+    except ProxyFailed as error:
+        return Fared("unreachable"), None, f"the proxy failed: {error}"
+    except HostUnreachable as error:
+        return None, None, str(error)
+    finally:
+        await browser.close()
+    return judge(status, headers, datetime.now(UTC)), status, None

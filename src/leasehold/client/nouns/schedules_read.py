@@ -15,7 +15,7 @@ from leasehold.database.calls import decode_json, decoded, from_row
 from leasehold.errors import BadInput
 from leasehold.schedules.definition import QUERY_ROWS, QUERY_TIMEOUT, ScheduleOptions
 from leasehold.schedules.encoding import Definition, checked_definition, checked_moment, fitted
-from leasehold.schedules.records import NextTick, QueryTrial, ScheduleRecord, TickOutcome, TickRecord
+from leasehold.schedules.records import NextTick, QueryTrial, RecentTicks, ScheduleRecord, TickOutcome, TickRecord
 from leasehold.schedules.timetable import beginning, next_ticks
 
 
@@ -83,6 +83,21 @@ class ScheduleReading(Part):
             BadInput: `most` is not from 1 to 100.
         """
         return [from_row(TickRecord, row) for row in await self._database.call("list_latest_ticks", most)]
+
+    async def recent(
+        self, most: int = 20, *, queue: str | None = None, after_name: str | None = None, page_size: int = 100
+    ) -> builtins.list[RecentTicks]:
+        """List how the last few ticks of a page of schedules went, by schedule: little enough for a strip of states.
+
+        Args:
+            most: ticks of each schedule.
+            queue, after_name, page_size: which schedules, as `list` has them.
+
+        Raises:
+            BadInput: `most` is not from 1 to 100, or the page size is out of range.
+        """
+        rows = await self._database.call("list_recent_ticks", most, queue, after_name, page_size)
+        return [from_row(RecentTicks, row) for row in rows]
 
     async def _one(self, function: str, *values: object) -> ScheduleRecord:
         [row] = await self._database.call(function, *values)

@@ -23,8 +23,9 @@ export function SchedulesPage() {
   const [queue, cursor] = [query.get("queue") ?? "", query.get("cursor") ?? ""];
   const [isOpen, setOpen] = useState(false);
   const loaded = useLoaded(async (signal) => {
-    const [page, latest] = await Promise.all([get("/api/schedules", { limit: PAGE, cursor, queue }, signal), get("/api/schedule-history/latest", { count: 20 }, signal)]);
-    return { schedules: page.items, next: page.next, latest: bySchedule(latest.items) };
+    const which = { limit: PAGE, cursor, queue };
+    const [page, recent] = await Promise.all([get("/api/schedules", which, signal), get("/api/schedule-history/recent", { ...which, count: 20 }, signal)]);
+    return { schedules: page.items, next: page.next, latest: new Map(recent.items.map((/** @type {any} */ each) => [each.schedule, ticksOf(each)])) };
   }, [cursor, queue], { live: "schedules", pause: PAUSE_SECONDS });
   const made = (/** @type {any} */ schedule) => {
     toast(`${schedule.name} is made.`);
@@ -39,12 +40,8 @@ export function SchedulesPage() {
     ${isOpen ? html`<${ScheduleForm} onClose=${() => setOpen(false)} onDone=${made} />` : null}`;
 }
 
-/** @param {any[]} ticks @returns {Map<string, any[]>} */
-function bySchedule(ticks) {
-  const found = new Map();
-  for (const each of ticks) found.set(each.schedule, [...(found.get(each.schedule) ?? []), each]);
-  return found;
-}
+/** Its ticks one by one. @param {Record<string, any[]>} recent */
+const ticksOf = ({ tick_at, outcome, job_count, reason }) => tick_at.map((at, index) => ({ tick_at: at, outcome: outcome[index], job_count: job_count[index], reason: reason[index] }));
 
 /** @param {{schedules: any[], latest: Map<string, any[]>, isFirst: boolean, reload: () => void}} props */
 function Table({ schedules, latest, isFirst, reload }) {

@@ -82,7 +82,7 @@ export function Strip({ ticks, name }) {
   return html`<svg class="strip" viewBox="0 0 ${20 * WIDTH} ${HEIGHT}" role="img" aria-label="${name}, its last ${shown.length} ticks: ${of("fired")} fired, ${of("skipped")} skipped, ${of("failed")} failed">
     ${shown.map((each, index) => {
       const height = each.outcome === "fired" ? 4 + (HEIGHT - 4) * (Math.log1p(each.job_count) / top) : HEIGHT / 2;
-      return html`<rect key=${each.id} data-tone=${TONES[each.outcome]} x=${index * WIDTH + 0.5} width=${WIDTH - 1.5} y=${HEIGHT - height} height=${height} rx="1">
+      return html`<rect key=${index} data-tone=${TONES[each.outcome]} x=${index * WIDTH + 0.5} width=${WIDTH - 1.5} y=${HEIGHT - height} height=${height} rx="1">
         <title>${new Date(each.tick_at).toLocaleString()}: ${each.outcome}${each.reason ? ` (${each.reason})` : ""}, ${each.job_count} job(s)${each.error ? `; ${each.error}` : ""}</title></rect>`;
     })}</svg><${UnseenTable} caption="The last ticks of ${name}" head=${["Tick", "Outcome", "Jobs"]}
       rows=${shown.map((each) => [new Date(each.tick_at).toLocaleString(), each.outcome, each.job_count])} />`;

@@ -7,6 +7,8 @@ import { Gauge } from "../../../parts/badge.js";
 import { listed, Resources, Standing } from "./badges.js";
 import { Commands } from "./commands.js";
 
+const MOST_IDS = 3;
+
 /** @param {{workers: any[], leases: Map<string, any[]>, onDone: () => void}} props */
 export function Table({ workers, leases, onDone }) {
   return html`<div class="scroll"><table class="workers">
@@ -21,7 +23,7 @@ function Row({ worker, leases, onDone }) {
   return html`<tr data-worker=${worker.incarnation}>
     <td class="name"><a href=${hrefOf(`/workers/${worker.incarnation}`)}><bdi>${worker.name}</bdi></a><div class="quiet one-line" title="${worker.worker_id} on ${worker.host}"><bdi>${worker.worker_id}</bdi> on <bdi>${worker.host}</bdi></div></td>
     <td><${Standing} worker=${worker} /></td>
-    <td class="tight"><b>${worker.active_jobs}/${worker.slots}</b> <${Gauge} share=${worker.slots ? worker.active_jobs / worker.slots : null} label="Slots in use" isPlain=${true} /></td>
+    <td class="tight"><b>${worker.active_jobs}/${worker.slots}</b> <${Gauge} share=${worker.slots ? worker.active_jobs / worker.slots : null} label="Slots in use" isPlain=${true} /><${Held} worker=${worker} leases=${leases} /></td>
     <td><${Resources} worker=${worker} /></td>
     <td><bdi title=${worker.queues.join(", ")}>${worker.queues.length ? listed(worker.queues) : "all queues"}</bdi>
       <div class="quiet"><bdi title=${worker.kinds.join(", ")}>${worker.kinds.length ? listed(worker.kinds) : "all kinds"}</bdi></div></td>
@@ -35,6 +37,11 @@ function Row({ worker, leases, onDone }) {
 /** @param {{worker: any}} props */
 export const Version = ({ worker }) => html`<span class=${worker.outdated ? "badge" : ""} data-tone=${worker.outdated ? "warn" : null}><bdi>${worker.app_version ?? worker.version}</bdi></span>
   ${worker.app_version ? html`<div class="quiet" title="of leasehold"><bdi>${worker.version}</bdi></div>` : null}`;
+
+/** The jobs that it has, as links. @param {{worker: any, leases: any[]}} props */
+const Held = ({ worker, leases }) => (leases.length === 0 ? null : html`<div class="actions">
+  ${leases.slice(0, MOST_IDS).map(({ job_id }) => html`<a key=${job_id} href=${hrefOf(`/jobs/${job_id}`)}>${String(job_id)}</a>`)}
+  ${leases.length > MOST_IDS ? html`<a href=${hrefOf(`/workers/${worker.incarnation}`)}>+${leases.length - MOST_IDS}</a>` : null}</div>`);
 
 /** How old the oldest lease is, and when the next one runs out. @param {{leases: any[]}} props */
 function LeaseAges({ leases }) {
