@@ -49,7 +49,8 @@ class LeaseholdProcess:
             reader.start()
 
     def _start(self, env: Mapping[str, str], cwd: Path | None, output: list[int]) -> subprocess.Popen[bytes] | Forked:
-        if self.args[0] in FORKED:
+        has_code_of_its_own = env.get("PYTHONPATH") != os.environ.get("PYTHONPATH")
+        if self.args[0] in FORKED and not has_code_of_its_own:
             return forks().start(self.args, env, cwd, output)
         command, (stdout, stderr) = [sys.executable, "-m", "leasehold", *self.args], output
         return subprocess.Popen(
