@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.gateway.dashboard.axe import faults_of
 from tests.gateway.dashboard.conftest import OpenPage, Serve
@@ -15,6 +15,12 @@ BEARER = {"Authorization": f"Bearer {SECRET}"}
 def address(gateway: RunningGateway, path: str) -> str:
     host, port = gateway.address
     return f"http://{host}:{port}{path}"
+
+
+def until(page: Page, routes: list[Route]) -> None:
+    """Until the page has asked what a route keeps."""
+    while not routes:
+        page.evaluate("0")  # calls of routes come with answers of the page
 
 
 def make_token(gateway: RunningGateway, *scopes: str) -> str:
@@ -50,10 +56,10 @@ def test_who_signs_out_while_the_page_asks_for_something_is_refused_nothing(serv
     asked, ended = list[Route](), list[Route]()
     page.route(f"**/api/jobs/{job_id}", lambda route: asked.append(route))  # noqa: PLW0108  it knows no built-in
     page.route("**/api/session", lambda route: ended.append(route))  # noqa: PLW0108
-    with page.expect_request(f"**/api/jobs/{job_id}"):
-        gateway.call("POST", f"/api/jobs/{job_id}/cancel", None, BEARER)
-    with page.expect_request("**/api/session"):
-        page.get_by_role("button", name="Sign out").click()
+    gateway.call("POST", f"/api/jobs/{job_id}/cancel", None, BEARER)
+    until(page, asked)
+    page.get_by_role("button", name="Sign out").click()
+    until(page, ended)
     page.unroute("**/api/session")
     answer = ended[0].fetch()
     for each in asked:
