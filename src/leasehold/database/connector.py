@@ -214,8 +214,9 @@ class Connector:
         return connection
 
     async def _connect(self, application_name: str) -> Any:
+        is_known = self.pooler is not None  # another connection may find it while this one is opened
         connection = await self._open(application_name)
-        if self.pooler is None:
+        if not is_known:
             try:
                 self.pooler = await find_pooler(connection)
             except BaseException:

@@ -253,7 +253,7 @@ def test_one_that_cannot_go_on_says_why_when_it_is_stopped(
             await trio.to_thread.run_sync(has_broken.wait)
         else:
             await asyncio.to_thread(has_broken.wait)
-        with pytest.raises(ActorFailed, match=r"lease keeper failed: .*it broke"):
+        with pytest.raises(ActorFailed, match=r"failed: .*it broke"):
             await worker.stop()
 
     in_flavour(runs, main)
