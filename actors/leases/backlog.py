@@ -68,6 +68,7 @@ class Backlog:
     def __init__(self) -> None:
         self._line: deque[HeldJob] = deque()
         self._idle = trio.lowlevel.ParkingLot()
+        self._woken = 0
         self._dismissed = 0
         self.closed = False
 
@@ -76,8 +77,8 @@ class Backlog:
 
     @property
     def idle_slots(self) -> int:
-        """Slots that wait for a job."""
-        return len(self._idle)
+        """Slots that wait for a job, or were woken and have not taken it yet: it is still in the line."""
+        return len(self._idle) + self._woken
 
     @property
     def oldest(self) -> HeldJob | None:
@@ -87,7 +88,7 @@ class Backlog:
     def extend(self, jobs: list[HeldJob]) -> None:
         """Append jobs and wake as many idle slots."""
         self._line.extend(jobs)
-        self._idle.unpark(count=len(jobs))
+        self._woken += len(self._idle.unpark(count=len(jobs)))
 
     async def take(self) -> HeldJob | None:
         """The next job; None when the backlog is closed and empty, or this slot must end. A checkpoint if it waits."""
@@ -95,12 +96,13 @@ class Backlog:
             if self.closed or self.lets_go():
                 return None
             await self._idle.park()
+            self._woken -= 1
         return self._line.popleft()
 
     def dismiss(self, slots: int) -> None:
         """Have this many slots end: waiting ones at once, others when they ask `lets_go` or find the line empty."""
         self._dismissed += slots
-        self._idle.unpark(count=slots)
+        self._woken += len(self._idle.unpark(count=slots))
 
     def recall(self, slots: int) -> int:
         """Keep up to `slots` of the dismissed slots that have not ended yet; returns how many."""
@@ -130,4 +132,4 @@ class Backlog:
     def close(self) -> None:
         """No more will come."""
         self.closed = True
-        self._idle.unpark_all()
+        self._woken += len(self._idle.unpark_all())

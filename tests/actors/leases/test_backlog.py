@@ -37,6 +37,17 @@ async def test_as_many_idle_slots_are_woken_as_there_are_jobs() -> None:
     assert taken == [*jobs, None]
 
 
+async def test_a_slot_that_was_woken_is_idle_until_it_has_taken_its_job_which_counts_once() -> None:
+    backlog = Backlog()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(backlog.take)
+        await wait_all_tasks_blocked()
+        backlog.extend([held_job(1), held_job(2)])
+        assert (len(backlog), backlog.idle_slots) == (2, 1)
+        await wait_all_tasks_blocked()
+        assert (len(backlog), backlog.idle_slots) == (1, 0)
+
+
 async def test_a_slot_whose_job_was_taken_by_another_waits_on() -> None:
     backlog = Backlog()
     taken: list[HeldJob | None] = []
