@@ -190,17 +190,24 @@ class Presence:
         self._news.set()
 
     async def leave(self) -> None:
-        """Show the worker as stopped. Raises DatabaseUnavailable."""
+        """Acknowledge what was carried out, and show the worker as stopped. Raises DatabaseUnavailable.
+
+        A worker that was told to end, and has nothing to end, is here before it has acknowledged that.
+        """
+        for command_id, answer in list(self._answers.items()):
+            await self._acknowledge(command_id, answer)
         await self._caller.call("stop_worker", self._identity.incarnation)
 
     async def _obey(self, commands: list[WorkerCommand]) -> None:
         for command in commands:
             if command.id not in self._answers:
                 self._answers[command.id] = await self._answer(command)
-            result, error = self._answers[command.id]
-            await self._caller.call("acknowledge_command", self._identity.incarnation, command.id, result, error)
+            await self._acknowledge(command.id, self._answers[command.id])
         # Everything up to here is acknowledged, and comes no more.
         self._answers.clear()
+
+    async def _acknowledge(self, command_id: int, answer: Answer) -> None:
+        await self._caller.call("acknowledge_command", self._identity.incarnation, command_id, *answer)
 
     async def _answer(self, command: WorkerCommand) -> Answer:
         log.info("told to %s (command %d)", _describe(command), command.id, extra={"command_id": command.id})

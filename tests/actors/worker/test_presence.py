@@ -136,6 +136,23 @@ async def test_a_command_whose_acknowledgement_got_lost_is_carried_out_once(data
     ]
 
 
+async def test_a_command_that_ends_the_worker_at_once_is_acknowledged_nevertheless(database: Database) -> None:
+    client = Client(database)
+    async with trio.open_nursery() as nursery:
+
+        async def carry_out(_command: WorkerCommand) -> object:
+            nursery.cancel_scope.cancel()
+            return "draining"
+
+        presence = Presence(database, an_identity(), About(kinds=[], host="h"), 60.0, lambda: READY, carry_out)
+        await presence.register()
+        number = await client.workers.command("w1", "decommission")
+        nursery.start_soon(supervise, presence)
+    await presence.leave()
+    shown = await client.commands.wait(number)
+    assert (shown.state, shown.result) == ("done", "draining")
+
+
 async def test_a_heartbeat_that_a_poll_took_along_need_not_be_sent_again(database: Database) -> None:
     identity = an_identity()
     presence = presence_of(database, identity)
