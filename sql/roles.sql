@@ -38,7 +38,7 @@ declare
          get_job_progress get_job_timeline get_last_completion get_payload get_rates get_schedule get_totals get_worker is_alive is_small
          list_arrivals list_blocked_jobs list_capacity list_chain_graph list_chain_jobs list_chains list_changes list_commands list_epochs
          list_failure_groups list_failures list_group_failures list_identities list_jobs list_key_groups list_key_jobs list_kinds
-         list_latest_ticks list_leases list_limits list_minutes list_new_logs list_oldest_ready list_payloads list_progress
+         list_leases list_limits list_minutes list_new_logs list_oldest_ready list_payloads list_progress
          list_queue_depths list_queues list_recent_jobs list_recent_ticks list_rollups list_schedule_marks list_schedule_ticks list_schedules
          list_slow_queues list_sources list_stuck_keys list_stuck_leases list_unclaimed_kinds list_wait_circles list_waiting_chains
          list_workers measure_capacity measure_fleet measure_flow measure_history measure_hour name_worker workers_needed'),

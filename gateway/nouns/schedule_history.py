@@ -22,12 +22,6 @@ class AllHistoryParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
     limit: Limit = 50
 
 
-class LatestTicksParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How many ticks of each schedule."""
-
-    count: Annotated[int, Meta(ge=1, le=100)] = 20
-
-
 class RecentTicksParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many ticks of each schedule, and which schedules, as the list of schedules has them."""
 
@@ -65,12 +59,6 @@ async def show_history(call: Call[HistoryParameters, None]) -> Page[TickRecord]:
 async def show_all_history(call: Call[AllHistoryParameters, None]) -> Page[TickRecord]:
     """What became of the ticks of all schedules, newest first."""
     return await _history(call, None)
-
-
-@routes("GET", "/api/schedule-history/latest", "List the last few ticks of each schedule", scope=Scope.READ)
-async def show_latest(call: Call[LatestTicksParameters, None]) -> Page[TickRecord]:
-    """What became of the last few ticks of each schedule, by schedule, the newest first, as one page."""
-    return Page(await call.services.client.schedules.latest(call.parameters.count))
 
 
 @routes("GET", "/api/schedule-history/recent", "Show how the last few ticks of each schedule went", scope=Scope.READ)

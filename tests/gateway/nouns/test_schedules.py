@@ -226,9 +226,8 @@ def test_the_last_few_ticks_of_each_schedule_are_told(gateway: RunningGateway) -
         make(gateway, name)
     for name in ("one", "one", "two"):
         gateway.call("POST", f"/api/schedules/{name}/trigger")
-    latest = gateway.call("GET", "/api/schedule-history/latest?count=1").body["items"]
-    assert [(each["schedule"], each["outcome"]) for each in latest] == [("one", "fired"), ("two", "fired")]
-    assert gateway.call("GET", "/api/schedule-history/latest?count=0").status == 422
+    assert gateway.call("GET", "/api/schedule-history/recent?count=0").status == 422
+    newest = gateway.call("GET", "/api/schedule-history?limit=3").body["items"]
     first = gateway.call("GET", "/api/schedules?limit=1").body["next"]
     one, two = gateway.call("GET", "/api/schedule-history/recent").body["items"]
     assert (one["schedule"], one["outcome"], one["job_count"], one["reason"]) == (
@@ -237,7 +236,7 @@ def test_the_last_few_ticks_of_each_schedule_are_told(gateway: RunningGateway) -
         [1, 1],
         [None] * 2,
     )
-    assert one["tick_at"][0] == latest[0]["tick_at"]
+    assert one["tick_at"] == [each["tick_at"] for each in newest if each["schedule"] == "one"]
     assert gateway.call("GET", f"/api/schedule-history/recent?cursor={first}").body["items"] == [two]
     assert gateway.call("GET", "/api/schedule-history/recent?cursor=nonsense").status == 422
 

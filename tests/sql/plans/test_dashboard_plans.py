@@ -78,7 +78,6 @@ ASKED: Mapping[str, Mapping[str, object]] = {
     "/api/schedules/{name}": {"name": "schedule 7"},
     "/api/schedules/{name}/history": {"name": "schedule 7"},
     "/api/schedules/{name}/preview": {"name": "schedule 7"},
-    "/api/schedule-history/latest": {"count": 20},
     "/api/schedule-history/recent": {"count": 20},
     "/api/jobs/capacity": {},
     "/api/jobs/capacity/{queue}": {"queue": QUEUE},

@@ -76,14 +76,6 @@ class ScheduleReading(Part):
         rows = await self._database.call("list_schedule_ticks", name, outcome, checked_before(before_id), page_size)
         return [from_row(TickRecord, row) for row in rows]
 
-    async def latest(self, most: int = 20) -> builtins.list[TickRecord]:
-        """List what became of the last few ticks of each schedule, by schedule, the newest first.
-
-        Raises:
-            BadInput: `most` is not from 1 to 100.
-        """
-        return [from_row(TickRecord, row) for row in await self._database.call("list_latest_ticks", most)]
-
     async def recent(
         self, most: int = 20, *, queue: str | None = None, after_name: str | None = None, page_size: int = 100
     ) -> builtins.list[RecentTicks]:
