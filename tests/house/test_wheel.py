@@ -9,9 +9,11 @@ import sys
 import tarfile
 import venv
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from tests.support.waiting import PATIENCE
 
@@ -21,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LEFT_BEHIND = shutil.ignore_patterns(
     ".git", ".venv*", "build", "dist", "*.egg-info", "__pycache__", ".*_cache", ".leasehold", "node_modules"
 )
+EXTRAS = {"blobs", "cli", "django", "egress", "mcp", "otel", "process", "testing"}
 IMPORT_ALL = """
 import importlib, pkgutil, leasehold
 import django
@@ -63,16 +66,51 @@ def build(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def install(wheel: Path, folder: Path) -> Path:
-    """The `bin` folder of an environment that holds the wheel, the extras that its modules import, and nothing else."""
+    """The `bin` folder of an environment that holds the wheel, what it and the extras that its modules import ask for, and
+    nothing else. The other packages are those of this environment: to install each anew takes longer than all the rest."""
     venv.create(folder)
     run(
         *(sys.executable, "-m", "pip", "--python", folder / "bin" / "python", "install"),
         "--quiet",
         "--disable-pip-version-check",
-        f"{wheel}[blobs,cli,django,egress,mcp,otel,process,testing]",
+        "--no-deps",
+        wheel,
         cwd=folder,
     )
+    [installed] = folder.glob("lib/python*/site-packages")
+    [own] = metadata.distributions(name="leasehold", path=[str(installed)])
+    for package in needed(own, EXTRAS):
+        link(package, installed)
     return folder / "bin"
+
+
+def needed(own: metadata.Distribution, extras: set[str]) -> list[metadata.Distribution]:
+    """What it asks for with these extras, and what that asks for."""
+    seen: set[tuple[str, str]] = set()
+    found: dict[str, metadata.Distribution] = {}
+    open_ends = [(own, extra) for extra in ("", *extras)]
+    while open_ends:
+        package, extra = open_ends.pop()
+        if (package.name, extra) in seen:
+            continue
+        seen.add((package.name, extra))
+        for text in package.requires or ():
+            asked = Requirement(text)
+            if asked.marker is None or asked.marker.evaluate({"extra": extra}):
+                there = own if asked.name == own.name else metadata.distribution(asked.name)
+                found[there.name] = there
+                open_ends += [(there, each) for each in ("", *asked.extras)]
+    return [package for package in found.values() if package is not own]
+
+
+def link(package: metadata.Distribution, folder: Path) -> None:
+    """Links to its files: a folder of modules may be shared with packages that nobody asks for."""
+    there = package.locate_file("")
+    files = [str(file) for file in package.files or () if file.suffix != ".pyc" and file.parts[0] != ".."]
+    for parent in {os.path.dirname(file) for file in files}:
+        os.makedirs(folder / parent, exist_ok=True)
+    for file in files:
+        os.symlink(f"{there}/{file}", f"{folder}/{file}")
 
 
 def test_what_users_install_is_whole_and_works(tmp_path: Path, subtests: pytest.Subtests) -> None:
