@@ -55,9 +55,8 @@ create table leasehold.jobs (
     toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 5000, toast.autovacuum_vacuum_cost_delay = 0
 );
 
--- Pending jobs and no others: scheduled jobs and jobs behind a held key stay out. The third column is the class of a lane, in
--- the same words wherever lanes are looked for: 0 plain jobs, 1 jobs with a key group, 2 suspects, 3 suspects under
--- which two processes have died. Where groups have limits, claims look apart for jobs without a group, and skip from group to
+-- Pending jobs and no others: scheduled jobs and jobs behind a held key stay out. The third column is the class of a lane (see
+-- lane_class). Where groups have limits, claims look apart for jobs without a group, and skip from group to
 -- group in jobs_grouped.
 create index jobs_pending on leasehold.jobs
     (queue, kind, (coalesce((crashes > 1)::integer + 2, (key_group is not null)::integer)), priority desc, (coalesce(pending_at, run_at)), id)

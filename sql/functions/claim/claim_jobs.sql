@@ -122,7 +122,7 @@ begin
          cross join lateral (
                (select * from (select j.ctid as place, j.key from leasehold.jobs j
                 where not v_are_marked and j.state = 'pending' and j.queue = l.queue and j.kind = l.kind
-                  and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = l.class and (v_passed is null or j.ctid <> all (v_passed))
+                  and leasehold.lane_class(j.crashes, j.key_group) = l.class and (v_passed is null or j.ctid <> all (v_passed))
                 order by j.priority desc, coalesce(j.pending_at, j.run_at), j.id limit l.jobs for update skip locked) p)
                union all
                (select m.place, m.key from leasehold.list_marked_jobs(l.queue, l.kind, l.class, l.jobs, v_passed, true) m where v_are_marked and l.class is not null)) c;

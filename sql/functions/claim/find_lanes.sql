@@ -45,12 +45,12 @@ begin
     end if;
     -- The usual case first, which needs no recursion: one lane, or none.
     select f.queue, f.kind, f.class,
-           (select (j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer)) = (f.queue, f.kind, f.class)
+           (select (j.queue, j.kind, leasehold.lane_class(j.crashes, j.key_group)) = (f.queue, f.kind, f.class)
              from leasehold.jobs j where j.state = 'pending'
-             order by j.queue desc, j.kind desc, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) desc limit 1) as is_alone
+             order by j.queue desc, j.kind desc, leasehold.lane_class(j.crashes, j.key_group) desc limit 1) as is_alone
       into v_first
-      from (select j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) as class from leasehold.jobs j where j.state = 'pending'
-             order by j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) limit 1) f;
+      from (select j.queue, j.kind, leasehold.lane_class(j.crashes, j.key_group) as class from leasehold.jobs j where j.state = 'pending'
+             order by j.queue, j.kind, leasehold.lane_class(j.crashes, j.key_group) limit 1) f;
     if v_first.queue is null then
         return;
     elsif v_first.is_alone and find_lanes.dry_queues = '{}' then
@@ -68,10 +68,10 @@ begin
         values (v_first.queue, v_first.kind, v_first.class, 1)
         union all
         select n.queue, n.kind, n.class, l.number + 1 from lane l
-         cross join lateral (select j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) as class from leasehold.jobs j
+         cross join lateral (select j.queue, j.kind, leasehold.lane_class(j.crashes, j.key_group) as class from leasehold.jobs j
                               where j.state = 'pending'
-                                and (j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer)) > (l.queue, l.kind, l.class)
-                              order by j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) limit 1) n
+                                and (j.queue, j.kind, leasehold.lane_class(j.crashes, j.key_group)) > (l.queue, l.kind, l.class)
+                              order by j.queue, j.kind, leasehold.lane_class(j.crashes, j.key_group) limit 1) n
          where l.number <= c_most
     ), served as (
         select l.queue, l.kind, l.class, not exists (select from leasehold.limits m where m.queue = l.queue) as is_free

@@ -26,10 +26,10 @@ begin
             union all
             select n.queue, n.kind, n.class, o.is_open, l.number + o.is_open::integer, t.queue, t.kind, case when s.has_queue and s.has_kind then n.class + 1 else 0 end
               from lane l
-             cross join lateral (select j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) as class from leasehold.jobs j
+             cross join lateral (select j.queue, j.kind, leasehold.lane_class(j.crashes, j.key_group) as class from leasehold.jobs j
                                   where j.state = 'pending'
-                                    and (j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer)) >= (l.to_queue, l.to_kind, l.to_class)
-                                  order by j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) limit 1) n
+                                    and (j.queue, j.kind, leasehold.lane_class(j.crashes, j.key_group)) >= (l.to_queue, l.to_kind, l.to_class)
+                                  order by j.queue, j.kind, leasehold.lane_class(j.crashes, j.key_group) limit 1) n
              cross join lateral (select find_some_lanes.queues is null or n.queue = any (find_some_lanes.queues) as has_queue,
                                         find_some_lanes.kinds is null or n.kind = any (find_some_lanes.kinds) as has_kind) s
              cross join lateral (select case when s.has_queue and not s.has_kind

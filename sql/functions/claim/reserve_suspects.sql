@@ -35,7 +35,7 @@ begin
     if (select count(*) from (select from unnest(reserve_suspects.queues, reserve_suspects.kinds, reserve_suspects.classes) l(queue, kind, class)
                                cross join lateral (select from leasehold.jobs j
                                                     where j.state = 'pending' and j.queue = l.queue and j.kind = l.kind
-                                                      and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = l.class
+                                                      and leasehold.lane_class(j.crashes, j.key_group) = l.class
                                                     limit 2 * v_slots + 1) s
                                where l.class > 1 limit 2 * v_slots + 1) m) > 2 * v_slots then
         v_room := greatest(1, v_slots / 2);
@@ -49,7 +49,7 @@ begin
           from unnest(reserve_suspects.queues, reserve_suspects.kinds, reserve_suspects.classes) l(queue, kind, class)
          cross join lateral (select j.priority, coalesce(j.pending_at, j.run_at) as since, j.id from leasehold.jobs j
                               where j.state = 'pending' and j.queue = l.queue and j.kind = l.kind
-                                and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = l.class
+                                and leasehold.lane_class(j.crashes, j.key_group) = l.class
                               order by j.priority desc, coalesce(j.pending_at, j.run_at), j.id limit reserve_suspects.batch) b
          where l.class < 2
          order by b.priority desc, b.since, b.id offset reserve_suspects.batch - 1 limit 1;
@@ -61,7 +61,7 @@ begin
           from unnest(reserve_suspects.queues, reserve_suspects.kinds, reserve_suspects.classes) l(queue, kind, class)
          cross join lateral (select j.ctid as place, j.priority, coalesce(j.pending_at, j.run_at) as since, j.id, j.queue, j.key, j.key_group, j.crashes from leasehold.jobs j
                               where j.state = 'pending' and j.queue = l.queue and j.kind = l.kind
-                                and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = l.class
+                                and leasehold.lane_class(j.crashes, j.key_group) = l.class
                               order by j.priority desc, coalesce(j.pending_at, j.run_at), j.id limit v_room + 20) c
          where l.class > 1
            and (v_worst.id is null or c.priority > v_worst.priority

@@ -11,12 +11,12 @@ select count(*)::integer
          cross join lateral (
                select o.id from leasehold.jobs o
                 where o.state = 'pending' and o.queue = count_jobs_ahead.queue and o.kind = count_jobs_ahead.kind
-                  and coalesce((o.crashes > 1)::integer + 2, (o.key_group is not null)::integer) = g.class
+                  and leasehold.lane_class(o.crashes, o.key_group) = g.class
                   and o.priority > (count_jobs_ahead.job).priority
                 union all
                select o.id from leasehold.jobs o
                 where o.state = 'pending' and o.queue = count_jobs_ahead.queue and o.kind = count_jobs_ahead.kind
-                  and coalesce((o.crashes > 1)::integer + 2, (o.key_group is not null)::integer) = g.class
+                  and leasehold.lane_class(o.crashes, o.key_group) = g.class
                   and o.priority = (count_jobs_ahead.job).priority and (coalesce(o.pending_at, o.run_at), o.id)
                       < (coalesce((select s.pending_at from leasehold.jobs s where s.id = (count_jobs_ahead.job).id), (count_jobs_ahead.job).run_at), (count_jobs_ahead.job).id)) o
          limit count_jobs_ahead.most) ahead

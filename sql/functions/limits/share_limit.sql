@@ -58,7 +58,7 @@ begin
              cross join lateral (
                    (select j.priority, coalesce(j.pending_at, j.run_at) as since, j.id from leasehold.jobs j
                      where not v_is_marked and j.state = 'pending' and j.queue = share_limit.queue and j.kind = l.kind
-                       and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = l.class
+                       and leasehold.lane_class(j.crashes, j.key_group) = l.class
                        and (share_limit.passed is null or j.ctid <> all (share_limit.passed))
                      order by j.priority desc, coalesce(j.pending_at, j.run_at), j.id limit least(coalesce(l.room, v_room), v_depth))
                    union all

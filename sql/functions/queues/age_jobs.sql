@@ -22,25 +22,25 @@ begin
     loop
         update leasehold.queues q set aged_at = v_queue.aged_at + v_queue.spans * v_queue.ageing where q.queue = v_queue.queue;
         with recursive line(kind, class) as (
-            (select j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) from leasehold.jobs j where j.state = 'pending' and j.queue = v_queue.queue
-              order by j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) limit 1)
+            (select j.kind, leasehold.lane_class(j.crashes, j.key_group) from leasehold.jobs j where j.state = 'pending' and j.queue = v_queue.queue
+              order by j.kind, leasehold.lane_class(j.crashes, j.key_group) limit 1)
             union all
             select n.kind, n.class from line l
-             cross join lateral (select j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) as class from leasehold.jobs j
+             cross join lateral (select j.kind, leasehold.lane_class(j.crashes, j.key_group) as class from leasehold.jobs j
                                   where j.state = 'pending' and j.queue = v_queue.queue
-                                    and (j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer)) > (l.kind, l.class)
-                                  order by j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) limit 1) n
+                                    and (j.kind, leasehold.lane_class(j.crashes, j.key_group)) > (l.kind, l.class)
+                                  order by j.kind, leasehold.lane_class(j.crashes, j.key_group) limit 1) n
         ), step(kind, class, priority) as (
             select l.kind, l.class, p.priority from line l
              cross join lateral (select j.priority from leasehold.jobs j
                                   where j.state = 'pending' and j.queue = v_queue.queue and j.kind = l.kind
-                                    and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = l.class
+                                    and leasehold.lane_class(j.crashes, j.key_group) = l.class
                                   order by j.priority desc limit 1) p
             union all
             select s.kind, s.class, p.priority from step s
              cross join lateral (select j.priority from leasehold.jobs j
                                   where j.state = 'pending' and j.queue = v_queue.queue and j.kind = s.kind
-                                    and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = s.class
+                                    and leasehold.lane_class(j.crashes, j.key_group) = s.class
                                     and j.priority < s.priority
                                   order by j.priority desc limit 1) p
         ), top as materialized (
@@ -49,7 +49,7 @@ begin
             select c.place from step s cross join top t
              cross join lateral (select j.ctid as place, j.run_at, j.id from leasehold.jobs j
                                   where j.state = 'pending' and j.queue = v_queue.queue and j.kind = s.kind
-                                    and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = s.class
+                                    and leasehold.lane_class(j.crashes, j.key_group) = s.class
                                     and j.priority = s.priority and coalesce(j.pending_at, j.run_at) <= v_now - v_queue.ageing
                                   order by coalesce(j.pending_at, j.run_at), j.id limit age_jobs.batch) c
              where s.priority < t.priority

@@ -8,22 +8,22 @@ create or replace function leasehold.list_ready_kinds()
 returns table (queue text, kind text, oldest_run_at timestamptz) language sql
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
 with recursive heads as (
-    (select j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) as class, j.priority, j.run_at
+    (select j.queue, j.kind, leasehold.lane_class(j.crashes, j.key_group) as class, j.priority, j.run_at
        from leasehold.jobs j where j.state = 'pending'
-      order by j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer), j.priority desc, coalesce(j.pending_at, j.run_at), j.id limit 1)
+      order by j.queue, j.kind, leasehold.lane_class(j.crashes, j.key_group), j.priority desc, coalesce(j.pending_at, j.run_at), j.id limit 1)
     union all
     select n.* from heads h
      cross join lateral (
-           (select j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer), j.priority, j.run_at
+           (select j.queue, j.kind, leasehold.lane_class(j.crashes, j.key_group), j.priority, j.run_at
               from leasehold.jobs j
              where j.state = 'pending' and j.queue = h.queue and j.kind = h.kind
-               and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = h.class and j.priority < h.priority
+               and leasehold.lane_class(j.crashes, j.key_group) = h.class and j.priority < h.priority
              order by j.priority desc, coalesce(j.pending_at, j.run_at), j.id limit 1)
            union all
-           (select j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer), j.priority, j.run_at
+           (select j.queue, j.kind, leasehold.lane_class(j.crashes, j.key_group), j.priority, j.run_at
               from leasehold.jobs j
-             where j.state = 'pending' and (j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer)) > (h.queue, h.kind, h.class)
-             order by j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer), j.priority desc, coalesce(j.pending_at, j.run_at), j.id limit 1)
+             where j.state = 'pending' and (j.queue, j.kind, leasehold.lane_class(j.crashes, j.key_group)) > (h.queue, h.kind, h.class)
+             order by j.queue, j.kind, leasehold.lane_class(j.crashes, j.key_group), j.priority desc, coalesce(j.pending_at, j.run_at), j.id limit 1)
            limit 1) n
 )
 select h.queue, h.kind, min(h.run_at) from heads h group by h.queue, h.kind

@@ -56,7 +56,7 @@ select r.queue, r.kind, j.id, e.explanation, extract(epoch from leasehold.clock(
  cross join lateral (select h.id from generate_series(0, 3) as class
                       cross join lateral (select p.id, p.priority, p.run_at from leasehold.jobs p
                                            where p.state = 'pending' and p.queue = r.queue and p.kind = r.kind
-                                             and coalesce((p.crashes > 1)::integer + 2, (p.key_group is not null)::integer) = class
+                                             and leasehold.lane_class(p.crashes, p.key_group) = class
                                            order by p.priority desc, coalesce(p.pending_at, p.run_at), p.id limit 1) h
                       order by h.priority desc, h.run_at, h.id limit 1) j
  cross join lateral leasehold.explain_job(j.id) e

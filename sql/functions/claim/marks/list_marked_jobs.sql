@@ -26,14 +26,14 @@ begin
             return query
             select j.ctid, j.key, j.priority, coalesce(j.pending_at, j.run_at), j.id from leasehold.jobs j
              where j.state = 'pending' and j.queue = list_marked_jobs.queue and j.kind = list_marked_jobs.kind
-               and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = list_marked_jobs.class
+               and leasehold.lane_class(j.crashes, j.key_group) = list_marked_jobs.class
                and j.priority < v_above and j.priority > v_mark.priority and (list_marked_jobs.passed is null or j.ctid <> all (list_marked_jobs.passed))
              order by j.priority desc, coalesce(j.pending_at, j.run_at), j.id limit v_left for update skip locked;
         else
             return query
             select j.ctid, j.key, j.priority, coalesce(j.pending_at, j.run_at), j.id from leasehold.jobs j
              where j.state = 'pending' and j.queue = list_marked_jobs.queue and j.kind = list_marked_jobs.kind
-               and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = list_marked_jobs.class
+               and leasehold.lane_class(j.crashes, j.key_group) = list_marked_jobs.class
                and j.priority < v_above and j.priority > v_mark.priority and (list_marked_jobs.passed is null or j.ctid <> all (list_marked_jobs.passed))
              order by j.priority desc, coalesce(j.pending_at, j.run_at), j.id limit v_left;
         end if;
@@ -44,7 +44,7 @@ begin
             return query
             select j.ctid, j.key, j.priority, coalesce(j.pending_at, j.run_at), j.id from leasehold.jobs j
              where j.state = 'pending' and j.queue = list_marked_jobs.queue and j.kind = list_marked_jobs.kind
-               and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = list_marked_jobs.class
+               and leasehold.lane_class(j.crashes, j.key_group) = list_marked_jobs.class
                and j.priority = v_mark.priority and (coalesce(j.pending_at, j.run_at), j.id) >= (v_mark.since, v_mark.id)
                and (list_marked_jobs.passed is null or j.ctid <> all (list_marked_jobs.passed))
              order by j.priority desc, coalesce(j.pending_at, j.run_at), j.id limit v_left for update skip locked;
@@ -52,7 +52,7 @@ begin
             return query
             select j.ctid, j.key, j.priority, coalesce(j.pending_at, j.run_at), j.id from leasehold.jobs j
              where j.state = 'pending' and j.queue = list_marked_jobs.queue and j.kind = list_marked_jobs.kind
-               and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = list_marked_jobs.class
+               and leasehold.lane_class(j.crashes, j.key_group) = list_marked_jobs.class
                and j.priority = v_mark.priority and (coalesce(j.pending_at, j.run_at), j.id) >= (v_mark.since, v_mark.id)
                and (list_marked_jobs.passed is null or j.ctid <> all (list_marked_jobs.passed))
              order by j.priority desc, coalesce(j.pending_at, j.run_at), j.id limit v_left;

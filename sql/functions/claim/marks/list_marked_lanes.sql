@@ -21,13 +21,13 @@ begin
                                 and m.queue <= coalesce(list_marked_lanes.queue, c_last)
                               order by m.queue, m.kind, m.class limit 1) m on true
          cross join lateral (
-               (select j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) as class, false as is_marked
+               (select j.queue, j.kind, leasehold.lane_class(j.crashes, j.key_group) as class, false as is_marked
                   from leasehold.jobs j
                  where j.state = 'pending'
-                   and (j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer)) > (l.queue, l.kind, l.class)
-                   and (j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer))
+                   and (j.queue, j.kind, leasehold.lane_class(j.crashes, j.key_group)) > (l.queue, l.kind, l.class)
+                   and (j.queue, j.kind, leasehold.lane_class(j.crashes, j.key_group))
                        < (coalesce(m.queue, list_marked_lanes.queue, c_last) collate "C", coalesce(m.kind, c_last) collate "C", coalesce(m.class, 9))
-                 order by j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) limit 1)
+                 order by j.queue, j.kind, leasehold.lane_class(j.crashes, j.key_group) limit 1)
                union all
                (select m.queue, m.kind, m.class, true where m.queue is not null)
                limit 1) n

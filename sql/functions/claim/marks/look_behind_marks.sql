@@ -30,7 +30,7 @@ begin
         v_dead := leasehold.count_dead_entries(v_index);
         select coalesce(j.pending_at, j.run_at) as since, j.id into v_first from leasehold.jobs j
          where j.state = 'pending' and j.queue = v_mark.queue and j.kind = v_mark.kind
-           and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = v_mark.class and j.priority = v_mark.priority
+           and leasehold.lane_class(j.crashes, j.key_group) = v_mark.class and j.priority = v_mark.priority
            and (coalesce(j.pending_at, j.run_at), j.id) < (v_mark.since, v_mark.id)
          order by j.priority desc, coalesce(j.pending_at, j.run_at), j.id limit 1;
         if v_first.id is not null or leasehold.count_dead_entries(v_index) - v_dead >= c_worth then

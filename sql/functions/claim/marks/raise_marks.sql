@@ -20,14 +20,14 @@ begin
     -- The first job of a lane is not ours where others have locked some: if they roll back, these are there again.
     for v_lane in
         select l.queue, l.kind, l.class, l.priority, f.since, f.id
-          from (select distinct j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) as class, j.priority
+          from (select distinct j.queue, j.kind, leasehold.lane_class(j.crashes, j.key_group) as class, j.priority
                   from leasehold.jobs j where j.ctid = any (raise_marks.places)) l
           left join lateral (select m.since, m.id from leasehold.lane_marks m
                               where m.queue = l.queue and m.kind = l.kind and m.class = l.class and m.priority = l.priority) m on true
          cross join lateral (
                select coalesce(j.pending_at, j.run_at) as since, j.id from leasehold.jobs j
                 where j.state = 'pending' and j.queue = l.queue and j.kind = l.kind
-                  and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = l.class and j.priority = l.priority
+                  and leasehold.lane_class(j.crashes, j.key_group) = l.class and j.priority = l.priority
                   and (coalesce(j.pending_at, j.run_at), j.id) >= (coalesce(m.since, '-infinity'), coalesce(m.id, 0))
                 order by coalesce(j.pending_at, j.run_at), j.id limit 1) f
     loop
