@@ -39,10 +39,10 @@ async def perform(stage: Backstage) -> None:
     stage.environ["LEASEHOLD_GATEWAY_PORT"] = str(port)
     await stage.start("worker.1", "worker.2", "gateway", "reaper", "scheduler", queues=[QUEUE])
     await stage.until("the gateway to be ready", HttpProducer(port, None).is_ready)
-    made = await stage.client.enqueue_many(
+    ids = await stage.client.enqueue_many(
         [submit.new(each, SHORT if each.who == "Eve" else Patience()) for each in EXPENSES]
     )
-    chains = {expense.who: each.job_id for expense, each in zip(EXPENSES, made, strict=True)}
+    chains = {expense.who: job_id for expense, job_id in zip(EXPENSES, ids, strict=True)}
     stage.say(f"{len(chains)} expenses are submitted")
     await decide(stage, await find_approvals(stage), f"http://127.0.0.1:{port}")
     outcomes = {who: await stage.client.wait(chain, kind=submit, timeout=30) for who, chain in chains.items()}

@@ -55,9 +55,9 @@ async def take_orders(stage: Backstage) -> dict[int, int]:
         for order, cents in ORDERS.items():
             await tx.execute("insert into shop.orders values ($1, $2)", order, cents)
         jobs = [make_charge(order) for order in ORDERS]
-        made = await stage.client.enqueue_many(jobs, connection=tx)
+        ids = await stage.client.enqueue_many(jobs, connection=tx)
     stage.say(f"{len(ORDERS)} orders and their jobs are one commit")
-    return dict(zip(ORDERS, [each.job_id for each in made], strict=True))
+    return dict(zip(ORDERS, ids, strict=True))
 
 
 def make_charge(order: int) -> NewJob:

@@ -86,7 +86,7 @@ async def discover(
     last = report.new(run=run, folder=folder, root=str(place), files=len(files), after_id=job.id)
     jobs.append(last.but(priority=-1, idempotency_key=f"census:{run}:report"))
     async with own_database() as database:
-        made = await Client(database, app=app).enqueue_many(
+        made = await Client(database, app=app).enqueue_with_outcomes(
             [each.but(queue=job.queue, metadata={"run": run}) for each in jobs]
         )
     return Discovered(len(files), sum(each.is_new for each in made) - made[-1].is_new)

@@ -98,7 +98,7 @@ class Clients:
             await self._in_transaction(ask, client)
         else:
             async with self._call("enqueue_many", client, tags=ask.tags) as ids:
-                ids += [each.job_id for each in await self._client.enqueue_many(ask.jobs)]
+                ids.extend(await self._client.enqueue_many(ask.jobs))
                 self._learn(ids)
         self.pace.made += len(ask.tags)
 
@@ -120,7 +120,7 @@ class Clients:
         """The same request with the same idempotency key, until its answer is known."""
         for _ in range(TRIES):
             async with self._call("enqueue", client, tags=ask.tags, subject=f"idempotent {ask.key}") as ids:
-                ids += [each.job_id for each in await self._client.enqueue_many(ask.jobs)]
+                ids.extend(await self._client.enqueue_many(ask.jobs))
             if ids and not self._mix.chance(0.3):
                 return
             await trio.sleep(0.05)
@@ -131,7 +131,7 @@ class Clients:
                 async with self._client.transaction() as transaction:
                     made = await self._client.enqueue_many(ask.jobs, connection=transaction)
                     undo_if(ask.how == "rolled_back")
-                ids += [each.job_id for each in made]
+                ids.extend(made)
             except RolledBack:
                 pass
 

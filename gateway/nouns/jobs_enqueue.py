@@ -259,7 +259,7 @@ async def enqueue_batch(call: Call[NoParameters, list[JobBody]]) -> Page[Enqueue
     if key is not None:
         fingerprint = fingerprint_of(call.raw)
         jobs = [under_key(job, key, fingerprint, f"$[{index}]") for index, job in enumerate(jobs)]
-    written = await call.services.client.enqueue_many(jobs)
+    written = await call.services.client.enqueue_with_outcomes(jobs)
     return Page([EnqueuedBody(*msgspec.structs.astuple(each)) for each in written])
 
 
@@ -286,7 +286,7 @@ async def enqueue_for_keys(call: Call[NoParameters, KeysBody]) -> Page[KeyedJob]
     for name in ("key", "idempotency_key"):
         if getattr(job, name) is not None:
             raise refuse_field(f"$.job.{name}", "Each of the jobs gets a key of its own")
-    made = await call.services.client.enqueue_for_keys(
+    made = await call.services.client.jobs.enqueue_for_keys(
         job,
         queue=body.filter.queue,
         kind=body.filter.kind,

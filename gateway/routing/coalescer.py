@@ -19,7 +19,7 @@ from leasehold.gateway.http.problems import OVERLOADED, Refusal
 from leasehold.jobs.new_job import NewJob
 from leasehold.records.jobs import EnqueuedJob
 
-EnqueueMany = Callable[[Sequence[NewJob]], Awaitable[list[EnqueuedJob]]]
+EnqueueJobs = Callable[[Sequence[NewJob]], Awaitable[list[EnqueuedJob]]]
 
 PATIENCE_SECONDS = 7.0  # for a job's statement to be sent while those before it get no answer
 # Definite refusals: the statement was rolled back, so its jobs may be sent again without being written twice.
@@ -53,15 +53,15 @@ class _Waiting(msgspec.Struct, frozen=True, eq=False):
 
 
 class Coalescer:
-    """Turns single enqueues into few `enqueue_many` calls.
+    """Turns single enqueues into few `enqueue_jobs` calls.
 
     Jobs with an idempotency key, a unique key or blockers are sent alone, at most `alone` at once: their statement may wait
     for another transaction with the same key, and other jobs must not wait for that. Jobs do not wait long behind
     statements that get no answer.
     """
 
-    def __init__(self, enqueue_many: EnqueueMany, *, room: Room | None = None, alone: int = 3) -> None:
-        self._enqueue_many = enqueue_many
+    def __init__(self, enqueue_jobs: EnqueueJobs, *, room: Room | None = None, alone: int = 3) -> None:
+        self._enqueue_jobs = enqueue_jobs
         self._room = room or Room()
         self._alone = asyncio.Semaphore(alone)
         self._waiting: deque[_Waiting] = deque()
@@ -70,7 +70,7 @@ class Coalescer:
         self._unanswered = self._unanswered_bytes = 0
 
     async def enqueue(self, job: NewJob, size: int = 0) -> EnqueuedJob:
-        """Writes the job, which takes about `size` bytes; returns after the commit. Raises what `enqueue_many` raises
+        """Writes the job, which takes about `size` bytes; returns after the commit. Raises what `enqueue_jobs` raises
         for this job, and Refusal when too much is unanswered. If cancelled, the job may have been written or not."""
         if self._unanswered >= self._room.jobs or self._unanswered_bytes + size > self._room.bytes:
             raise Refusal(OVERLOADED, f"{self._unanswered} jobs are waiting to be written; try again.")
@@ -159,7 +159,7 @@ class Coalescer:
     async def _send(self, jobs: Sequence[NewJob]) -> list[EnqueuedJob]:
         self._statements += 1
         self._jobs += len(jobs)
-        return await self._enqueue_many(jobs)
+        return await self._enqueue_jobs(jobs)
 
 
 def _fail(batch: Sequence[_Waiting], error: BaseException) -> None:

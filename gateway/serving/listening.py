@@ -119,7 +119,7 @@ async def open_gateway(
     guard = Guard(settings.gateway_token, tokens, cors=cors, is_public=is_public, clock=time.monotonic)
     services = GatewayServices(
         client,
-        Coalescer(client.enqueue_many),
+        Coalescer(client.enqueue_with_outcomes),
         checks,
         limits,
         has_app,

@@ -33,7 +33,7 @@ async def test_whoever_is_killed_every_job_completes_once_and_no_attempt_ends_tw
         new = [NewJob(kind="quick", delay=draw.choice([None, draw.random()])) for _ in range(JOBS_A_ROUND)]
         # Not long a second time: one under which three processes have died is rightly put in quarantine.
         new += [NewJob(kind="hold_first", args={"seconds": draw.random() / 2}, key=f"key {n % 3}") for n in range(4)]
-        jobs += [made.job_id for made in await fleet.client.enqueue_many(new)]
+        jobs += await fleet.client.enqueue_many(new)
 
         async def has_progressed(goal: int = goal) -> bool:
             return await done() >= goal

@@ -70,14 +70,14 @@ async def test_a_decommissioned_worker_ends_and_another_does_the_rest(fleet: Fle
     leaving = await fleet.worker("leaving", LEASEHOLD_SLOTS="2", LEASEHOLD_HEARTBEAT_SECONDS="600")
     long = await fleet.client.enqueue("hold", {"seconds": 2.0})
     await fleet.job(long, "running")
-    made = await fleet.client.enqueue_many([NewJob(kind="quick")] * QUICK_JOBS)
+    quick = await fleet.client.enqueue_many([NewJob(kind="quick")] * QUICK_JOBS)
     await trio.to_thread.run_sync(decommission, fleet)
     assert await leaving.until_exit() == 0
     assert (await fleet.client.get(long)).state == "completed"
     assert await fleet.value("select count(*) from leasehold.jobs where state <> 'pending'") == 0
     await fleet.worker("staying")
-    for each in made:
-        assert (await fleet.job(each.job_id, "completed")).attempt >= 1
+    for job_id in quick:
+        assert (await fleet.job(job_id, "completed")).attempt >= 1
     assert await fleet.value("select count(*) from leasehold.finished_jobs where state = 'completed'") == QUICK_JOBS + 1
     assert await fleet.value("select sum(attempt - spared_attempts) from leasehold.finished_jobs") == QUICK_JOBS + 1
 

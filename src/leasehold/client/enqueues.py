@@ -12,15 +12,13 @@ import msgspec
 from leasehold.asks import JobBatch, in_parts, many_jobs, one_job, read_enqueued
 from leasehold.client.core import Part, answered
 from leasehold.database import Caller, Row
-from leasehold.database.calls import Hooks, from_row
+from leasehold.database.calls import Hooks
 from leasehold.errors import BadInput
-from leasehold.jobs.arguments import encode_args
-from leasehold.jobs.encoding import encode_document, refused_job, with_positions
 from leasehold.jobs.middleware import enqueue_within, events_of, tell_after_commit
-from leasehold.jobs.new_job import JobOptions, NewJob, begins_chain
+from leasehold.jobs.new_job import JobOptions, NewJob
 from leasehold.payloads.archive import CERTAIN
 from leasehold.payloads.claims import Deposit, Locker
-from leasehold.records.jobs import EnqueuedJob, KeyedJob
+from leasehold.records.jobs import EnqueuedJob
 
 KEPT = ("existing", "extended")
 """Outcomes of an enqueue after which the job has the args that it had."""
@@ -106,15 +104,26 @@ class Enqueues(Part):
             NoTransaction: each statement on `connection` commits by itself. psycopg and SQLAlchemy begin at the first one.
             UniqueConflict: another job has the unique key, and `unique` says to reject this one.
         """
-        made = await self.enqueue_many([one_job(job, args, options)], connection=connection, hooks=hooks, notify=notify)
-        return made[0].job_id
+        jobs = [one_job(job, args, options)]
+        [job_id] = await self.enqueue_many(jobs, connection=connection, hooks=hooks, notify=notify)
+        return job_id
 
     async def enqueue_many(
         self, jobs: Sequence[NewJob[Any]], *, connection: Any = None, hooks: Hooks | None = None, notify: bool = True
-    ) -> list[EnqueuedJob]:
-        """Enqueue jobs, all or none; answers in their order. Errors and arguments as `enqueue`.
+    ) -> list[int]:
+        """Enqueue jobs, all or none, and return their ids in the same order. Errors and arguments as `enqueue`.
 
         It takes one statement, and a statement in one transaction for each ten thousand of a longer list.
+        """
+        made = await self.enqueue_with_outcomes(jobs, connection=connection, hooks=hooks, notify=notify)
+        return [each.job_id for each in made]
+
+    async def enqueue_with_outcomes(
+        self, jobs: Sequence[NewJob[Any]], *, connection: Any = None, hooks: Hooks | None = None, notify: bool = True
+    ) -> list[EnqueuedJob]:
+        """Enqueue jobs as `enqueue_many`, and tell of each whether it is new or what became of the one that was there.
+
+        For jobs with an idempotency key or a unique key.
         """
         jobs = many_jobs(jobs)
         if not jobs:
@@ -176,55 +185,3 @@ class Enqueues(Part):
             raise
         await forget_unused(locker, rows, deposits)
         return rows
-
-    async def enqueue_for_keys(
-        self,
-        job: NewJob[Any],
-        *,
-        queue: str | None = None,
-        kind: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        state: str | None = None,
-        keys: Sequence[str] | None = None,
-        after_key: str | None = None,
-        limit: int = 1000,
-        dry_run: bool = False,
-    ) -> list[KeyedJob]:
-        """Enqueue the same job for each subject: for each key that jobs have had, as far as these match, in one transaction.
-
-        Args:
-            job: without a key of its own. Give it `unique=Unique(by=["kind", "key"])` to make none where one is waiting
-                already.
-            queue, kind, metadata: look only at jobs of this queue, of this kind, with this in their metadata.
-            state: only keys whose newest job among those is in this state: all shops whose last crawl failed.
-            keys: only these.
-            after_key: only those that follow it in byte order, to go on where the limit was reached.
-            limit: the most keys, in byte order; up to 10000.
-            dry_run: only tell the keys.
-
-        Returns:
-            the keys in their order, each with its job.
-
-        Raises:
-            InvalidArgs, UnknownKind, BadInput, UniqueConflict: as `enqueue`. Middlewares do not see these jobs.
-        """
-        if not isinstance(cast("object", job), NewJob):
-            raise refused_job("enqueue_for_keys takes a job made by kind.new(...)", job)
-        if (
-            job.key is not None
-            or job.idempotency_key is not None
-            or any(begins_chain(each) for each in job.blockers or ())
-        ):
-            raise BadInput("a job for each key has no key, no idempotency_key and no new jobs as blockers of its own")
-        checked = with_positions(self._core.checked(job), [], lambda new: new)
-        encoded = encode_document(checked)
-        about = None if metadata is None else encode_args(metadata, "metadata").decode()
-        names = None if keys is None else [*keys]
-        doorbell = self._core.doorbell
-        if checked.queue is None and not self._core.knows(checked.kind):
-            doorbell = None  # the database may choose the queue, so it wakes the workers
-        values = (encoded, queue, kind, about, state, names, after_key, limit, dry_run, doorbell is None)
-        made = [from_row(KeyedJob, row) for row in await self._database.call("enqueue_for_keys", *values)]
-        if made and not dry_run and doorbell is not None:
-            doorbell.ring({checked.queue or "default"})
-        return made

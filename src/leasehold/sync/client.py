@@ -109,14 +109,22 @@ class SyncClient(SyncPart):
             NoTransaction: each statement on `connection` commits by itself. psycopg and SQLAlchemy begin at the first one.
             UniqueConflict: another job has the unique key, and `unique` says to reject this one.
         """
-        return self.enqueue_many([one_job(job, args, options)], connection=connection, notify=notify)[0].job_id
+        [job_id] = self.enqueue_many([one_job(job, args, options)], connection=connection, notify=notify)
+        return job_id
 
-    def enqueue_many(
-        self, jobs: Sequence[NewJob[Any]], *, connection: Any = None, notify: bool = True
-    ) -> list[EnqueuedJob]:
-        """Enqueue jobs, all or none; answers in their order. Errors and arguments as `enqueue`.
+    def enqueue_many(self, jobs: Sequence[NewJob[Any]], *, connection: Any = None, notify: bool = True) -> list[int]:
+        """Enqueue jobs, all or none, and return their ids in the same order. Errors and arguments as `enqueue`.
 
         It takes one statement, and a statement in one transaction for each ten thousand of a longer list.
+        """
+        return [each.job_id for each in self.enqueue_with_outcomes(jobs, connection=connection, notify=notify)]
+
+    def enqueue_with_outcomes(
+        self, jobs: Sequence[NewJob[Any]], *, connection: Any = None, notify: bool = True
+    ) -> list[EnqueuedJob]:
+        """Enqueue jobs as `enqueue_many`, and tell of each whether it is new or what became of the one that was there.
+
+        For jobs with an idempotency key or a unique key.
         """
         jobs = many_jobs(jobs)
         if not jobs:

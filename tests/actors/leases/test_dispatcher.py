@@ -266,7 +266,7 @@ async def test_a_slot_of_a_limit_that_gets_free_elsewhere_is_used_at_the_wake_up
         await database.call("register_worker", bundle.identity.incarnation, "w1", "host", 1, "0", [], [], 3, True)
         bundle.dispatcher.wake()  # so that it is shown as idle
         await until(lambda: bundle.reserved.calls.count("next_look_in") >= 2)
-        await database.call("complete_jobs", holder, [first.job_id], [1], [None], [0.0])
+        await database.call("complete_jobs", holder, [first], [1], [None], [0.0])
         with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == "wake:default"
         bundle.dispatcher.wake()

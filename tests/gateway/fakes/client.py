@@ -44,7 +44,7 @@ class FakeClient:
     def enqueued(self) -> list[NewJob]:
         return [job for statement in self.statements for job in statement]
 
-    async def enqueue_many(self, jobs: Sequence[NewJob]) -> list[EnqueuedJob]:
+    async def enqueue_with_outcomes(self, jobs: Sequence[NewJob]) -> list[EnqueuedJob]:
         self.entered.set()
         if self.gate is not None:
             await self.gate.wait()

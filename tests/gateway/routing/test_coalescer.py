@@ -26,7 +26,7 @@ async def outcomes_of(coalescer: Coalescer, jobs: Sequence[NewJob]) -> list[Enqu
 def test_a_lone_job_goes_at_once() -> None:
     async def main() -> None:
         client = FakeClient()
-        assert await Coalescer(client.enqueue_many).enqueue(NewJob(kind="echo")) == EnqueuedJob(1, True)
+        assert await Coalescer(client.enqueue_with_outcomes).enqueue(NewJob(kind="echo")) == EnqueuedJob(1, True)
         assert [len(statement) for statement in client.statements] == [1]
 
     run(main())
@@ -36,7 +36,7 @@ def test_jobs_that_arrive_during_a_statement_share_the_next_one_and_each_gets_it
     async def main() -> None:
         client = FakeClient()
         client.gate = asyncio.Event()
-        coalescer = Coalescer(client.enqueue_many)
+        coalescer = Coalescer(client.enqueue_with_outcomes)
         first = asyncio.create_task(coalescer.enqueue(NewJob(kind="first")))
         await client.entered.wait()
         others = [asyncio.create_task(coalescer.enqueue(job)) for job in new_jobs(50)]
@@ -53,7 +53,7 @@ def test_jobs_that_arrive_during_a_statement_share_the_next_one_and_each_gets_it
 def test_no_statement_is_larger_than_allowed() -> None:
     async def main() -> None:
         client = FakeClient()
-        await outcomes_of(Coalescer(client.enqueue_many, room=Room(statement_jobs=20)), new_jobs(50))
+        await outcomes_of(Coalescer(client.enqueue_with_outcomes, room=Room(statement_jobs=20)), new_jobs(50))
         assert [len(statement) for statement in client.statements] == [20, 20, 10]
 
     run(main())
@@ -62,7 +62,7 @@ def test_no_statement_is_larger_than_allowed() -> None:
 def test_large_jobs_share_a_statement_only_as_far_as_they_fit() -> None:
     async def main() -> None:
         client = FakeClient()
-        coalescer = Coalescer(client.enqueue_many, room=Room(statement_bytes=100))
+        coalescer = Coalescer(client.enqueue_with_outcomes, room=Room(statement_bytes=100))
         sizes = [30, 30, 40, 1, 500, 60, 60]
         await asyncio.gather(*(coalescer.enqueue(NewJob(kind="large"), size) for size in sizes))
         assert [len(statement) for statement in client.statements] == [3, 1, 1, 1, 1]
@@ -78,7 +78,7 @@ def test_a_job_that_is_refused_does_not_fail_its_neighbours() -> None:
     async def main() -> None:
         client = FakeClient()
         client.before = refuse_two
-        outcomes = await outcomes_of(Coalescer(client.enqueue_many), new_jobs(100))
+        outcomes = await outcomes_of(Coalescer(client.enqueue_with_outcomes), new_jobs(100))
         refused = {index: str(each) for index, each in enumerate(outcomes) if isinstance(each, BadInput)}
         assert refused == {3: "refused: kind3", 90: "refused: kind90"}
         ids = {each.job_id for each in outcomes if isinstance(each, EnqueuedJob)}
@@ -94,7 +94,7 @@ def test_a_lost_connection_fails_the_whole_statement_because_sending_it_again_co
     async def main() -> None:
         client = FakeClient()
         client.before = lose_connection
-        coalescer = Coalescer(client.enqueue_many)
+        coalescer = Coalescer(client.enqueue_with_outcomes)
         outcomes = await outcomes_of(coalescer, new_jobs(10))
         assert all(isinstance(each, DatabaseUnavailable) for each in outcomes)
         assert coalescer.statistics().statements == 1
@@ -108,7 +108,7 @@ def test_a_caller_that_leaves_does_not_disturb_the_others() -> None:
     async def main() -> None:
         client = FakeClient()
         client.gate = asyncio.Event()
-        coalescer = Coalescer(client.enqueue_many)
+        coalescer = Coalescer(client.enqueue_with_outcomes)
         callers = [asyncio.create_task(coalescer.enqueue(job)) for job in new_jobs(3)]
         await client.entered.wait()
         callers[1].cancel()
@@ -123,7 +123,7 @@ def test_a_job_with_an_idempotency_key_never_holds_up_jobs_without_one() -> None
     async def main() -> None:
         client = FakeClient()
         client.gate = asyncio.Event()
-        coalescer = Coalescer(client.enqueue_many)
+        coalescer = Coalescer(client.enqueue_with_outcomes)
         stuck = asyncio.create_task(coalescer.enqueue(NewJob(kind="stuck", idempotency_key="held by somebody")))
         await client.entered.wait()
         gate, client.gate = client.gate, None
@@ -140,7 +140,7 @@ def test_jobs_that_waited_for_a_statement_without_an_answer_fail_with_it(monkeyp
         client = FakeClient()
         client.gate = asyncio.Event()
         client.before = lambda jobs: (_ for _ in ()).throw(DatabaseUnavailable("no answer"))
-        coalescer = Coalescer(client.enqueue_many)
+        coalescer = Coalescer(client.enqueue_with_outcomes)
         first = asyncio.create_task(coalescer.enqueue(NewJob(kind="first")))
         await client.entered.wait()
         others = [asyncio.create_task(coalescer.enqueue(job)) for job in new_jobs(3)]
@@ -158,7 +158,7 @@ def test_a_job_with_a_key_does_not_wait_for_others_for_ever(monkeypatch: pytest.
     async def main() -> None:
         client = FakeClient()
         client.gate = asyncio.Event()
-        coalescer = Coalescer(client.enqueue_many, alone=1)
+        coalescer = Coalescer(client.enqueue_with_outcomes, alone=1)
         stuck = asyncio.create_task(coalescer.enqueue(NewJob(kind="stuck", idempotency_key="held by somebody")))
         await client.entered.wait()
         with pytest.raises(Refusal) as refusal:
@@ -175,7 +175,7 @@ def test_when_too_many_jobs_wait_the_next_is_refused_instead_of_kept() -> None:
     async def main() -> None:
         client = FakeClient()
         client.gate = asyncio.Event()
-        coalescer = Coalescer(client.enqueue_many, room=Room(jobs=3, bytes=100))
+        coalescer = Coalescer(client.enqueue_with_outcomes, room=Room(jobs=3, bytes=100))
         first = asyncio.create_task(coalescer.enqueue(NewJob(kind="first")))
         await client.entered.wait()
         waiting = [asyncio.create_task(coalescer.enqueue(job)) for job in new_jobs(2)]

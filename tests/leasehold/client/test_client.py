@@ -95,7 +95,7 @@ def test_a_delay_is_a_timedelta_or_seconds(database_url: str, under: Under) -> N
 def test_many_jobs_are_all_or_none_and_answered_in_their_order(database_url: str, under: Under) -> None:
     async def work(client: Client) -> None:
         made = await client.enqueue_many([NewJob(kind="greet", priority=n) for n in (1, 3, 2)])
-        assert [(await client.get(each.job_id)).priority for each in made] == [1, 3, 2]
+        assert [(await client.get(job_id)).priority for job_id in made] == [1, 3, 2]
         with pytest.raises(BadInput, match="job 2"):
             await client.enqueue_many([NewJob(kind="greet"), NewJob(kind="")])
         assert len(await client.jobs.list()) == 3
@@ -107,7 +107,7 @@ def test_many_jobs_are_all_or_none_and_answered_in_their_order(database_url: str
 def test_an_idempotency_key_makes_one_job_however_often_it_is_used(database_url: str, under: Under) -> None:
     async def work(client: Client) -> None:
         job = NewJob(kind="greet", idempotency_key="order 7")
-        [first], [again] = await client.enqueue_many([job]), await client.enqueue_many([job])
+        [first], [again] = [await client.enqueue_with_outcomes([job]) for _ in range(2)]
         assert (first, again) == (EnqueuedJob(1, True), EnqueuedJob(1, False, "existing"))
         assert await client.enqueue("greet", idempotency_key="order 7") == 1
 
@@ -391,9 +391,9 @@ async def test_each_key_gets_a_job(database: Database) -> None:
     for key in ("a", "b"):
         await client.enqueue("crawl", key=key, metadata={"region": "AZ"})
     job: NewJob[None] = NewJob(kind="refresh", args={"x": 1}, unique=Unique(by=["kind", "key"]))
-    made = await client.enqueue_for_keys(job, kind="crawl", metadata={"region": "AZ"})
+    made = await client.jobs.enqueue_for_keys(job, kind="crawl", metadata={"region": "AZ"})
     assert [(each.key, each.is_new) for each in made] == [("a", True), ("b", True)]
-    again = await client.enqueue_for_keys(job, keys=["b"])
+    again = await client.jobs.enqueue_for_keys(job, keys=["b"])
     assert [(each.job_id, each.is_new) for each in again] == [(made[1].job_id, False)]
     with pytest.raises(BadInput, match="no key, no idempotency_key"):
-        await client.enqueue_for_keys(NewJob(kind="refresh", key="k"))
+        await client.jobs.enqueue_for_keys(NewJob(kind="refresh", key="k"))

@@ -70,8 +70,8 @@ async def test_a_list_shows_claim_checks_and_fill_gets_the_values(client: Client
 async def test_of_many_jobs_only_the_large_ones_go_there(client: Client, stranger: Client, tmp_path: Path) -> None:
     jobs = [NewJob(kind="a", args={"n": 1}), NewJob(kind="b", args=PAGES), NewJob(kind="c", args=PAGES)]
     made = await client.enqueue_many(jobs)
-    assert [find_check((await stranger.get(each.job_id)).args) is not None for each in made] == [False, True, True]
-    assert [payload.job_id for payload in await client.payloads.list()] == [made[2].job_id, made[1].job_id]
+    assert [find_check((await stranger.get(job_id)).args) is not None for job_id in made] == [False, True, True]
+    assert [payload.job_id for payload in await client.payloads.list()] == [made[2], made[1]]
     assert len(files(tmp_path)) == 2
 
 
@@ -102,15 +102,15 @@ async def test_who_finds_a_job_that_is_there_already_leaves_nothing(client: Clie
 
 async def test_new_args_for_a_job_that_is_there_take_the_place_of_its_own(client: Client) -> None:
     job = NewJob(kind="crawl", args=PAGES, unique=Unique(key="shop 7", on_conflict="replace"))
-    [first] = await client.enqueue_many([job])
-    [second] = await client.enqueue_many([msgspec.structs.replace(job, args={**PAGES, "shop": 8})])
-    assert (second.job_id, second.outcome) == (first.job_id, "replaced")
-    assert (await client.get(first.job_id)).args["shop"] == 8
+    first = await client.enqueue(job)
+    [second] = await client.enqueue_with_outcomes([msgspec.structs.replace(job, args={**PAGES, "shop": 8})])
+    assert (second.job_id, second.outcome) == (first, "replaced")
+    assert (await client.get(first)).args["shop"] == 8
 
 
 async def test_args_that_are_compared_stay_in_the_row(client: Client, tmp_path: Path) -> None:
     job = NewJob(kind="crawl", args=PAGES, unique=Unique(by=["kind", "args"]))
-    [first], [second] = await client.enqueue_many([job]), await client.enqueue_many([job])
+    [first], [second] = [await client.enqueue_with_outcomes([job]) for _ in range(2)]
     assert (first.job_id, second.outcome) == (second.job_id, "existing")
     assert files(tmp_path) == []
 

@@ -27,7 +27,7 @@ def test_all_exist_in_their_order_and_are_told_after_the_commit(under: Under) ->
         told: list[str] = []
         client.subscribe(JobCreated, lambda event: told.append(event.kind))
         made = await client.enqueue_many(JOBS)
-        assert [(await client.get(each.job_id)).kind for each in made] == [job.kind for job in JOBS] == told
+        assert [(await client.get(job_id)).kind for job_id in made] == [job.kind for job in JOBS] == told
 
     under(work)
 
@@ -70,8 +70,8 @@ def test_the_synchronous_client_makes_all_or_none_as_well(database_url: str) -> 
             client.enqueue_many([*JOBS, *TAKEN])
         assert told == []
         made = client.enqueue_many(JOBS)
-        assert [client.get(each.job_id).kind for each in made] == [job.kind for job in JOBS] == told
-        assert min(each.job_id for each in made) > len(JOBS)  # ids of what was rolled back are not given out again
+        assert [client.get(job_id).kind for job_id in made] == [job.kind for job in JOBS] == told
+        assert min(made) > len(JOBS)  # ids of what was rolled back are not given out again
 
 
 def test_parts_are_short_by_number_and_by_bytes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -196,7 +196,7 @@ def test_all_waits_share_a_connection_and_a_statement(under: Under, monkeypatch:
     monkeypatch.setattr(chain_watch, "FIRST_PAUSE", 3600.0)
 
     async def work(client: Client) -> None:
-        chains = [each.job_id for each in await client.enqueue_many([NewJob(kind="pay")] * 30)]
+        chains = await client.enqueue_many([NewJob(kind="pay")] * 30)
         outputs: dict[int, object] = {}
 
         async def wait(chain_id: int) -> None:

@@ -30,7 +30,7 @@ async def enqueue(client: Client, connection: Any) -> object:
 
 async def enqueue_for_a_key(client: Client, connection: Any) -> object:
     job: NewJob[Any] = NewJob(kind="echo", args={"n": "5"}, key="5", idempotency_key="5", unique=Unique(by=["kind"]))
-    twice = [await client.enqueue_many([job], connection=connection) for _ in range(2)]
+    twice = [await client.enqueue_with_outcomes([job], connection=connection) for _ in range(2)]
     return [[each.outcome for each in made] for made in twice], await lock(client, connection, twice[0][0].job_id)
 
 

@@ -115,7 +115,7 @@ async def test_the_answer_tells_what_became_of_the_job_that_was_there(database_u
         outcomes: list[str] = []
         for on_conflict in ("existing", "existing", "replace", "extend", "overwrite"):
             job = NewJob(kind="a", args={"how": on_conflict}, unique=Unique(key="k", on_conflict=on_conflict))
-            (made,) = await client.enqueue_many([job])
+            (made,) = await client.enqueue_with_outcomes([job])
             outcomes.append(made.outcome)
             assert made.is_new == (made.outcome == "created")
         assert outcomes == ["created", "existing", "replaced", "extended", "overwritten"]

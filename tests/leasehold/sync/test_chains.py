@@ -42,4 +42,4 @@ def test_pages_follow_one_another(client: SyncClient) -> None:
     made = client.enqueue_many([NewJob(kind="ask", queue="people")] * 3)
     first = client.chains.list(queue="people", page_size=2)
     second = client.chains.list(queue="people", page_size=2, before_id=first[-1].chain_id)
-    assert [each.chain_id for each in [*first, *second]] == [each.job_id for each in reversed(made)]
+    assert [each.chain_id for each in [*first, *second]] == [*reversed(made)]

@@ -68,13 +68,15 @@ def test_the_defaults_of_a_kind_hold_and_its_args_are_checked(database_url: str)
         with pytest.raises(UnknownKind, match="gret"):
             client.enqueue("gret", {"name": "Ada"})
         assert client.get(client.enqueue("echo", {"whatever": [1]})).args == {"whatever": [1]}
-        assert client.enqueue_many([NewJob(kind="greet", args={"name": "Ada"})]) == [EnqueuedJob(1, False, "existing")]
+        assert client.enqueue_with_outcomes([NewJob(kind="greet", args={"name": "Ada"})]) == [
+            EnqueuedJob(1, False, "existing")
+        ]
 
 
 def test_many_jobs_are_all_or_none_and_answered_in_their_order(client: SyncClient) -> None:
     blocked: NewJob[None] = NewJob(kind="b", blockers=[NewJob(kind="first")])
     made = client.enqueue_many([NewJob(kind="a"), blocked, NewJob(kind="c")])
-    assert [client.get(each.job_id).kind for each in made] == ["a", "b", "c"]
+    assert [client.get(job_id).kind for job_id in made] == ["a", "b", "c"]
     assert client.enqueue_many([]) == []
     with pytest.raises(BadInput, match="job 2"):
         client.enqueue_many([NewJob(kind="x"), NewJob(kind="")])

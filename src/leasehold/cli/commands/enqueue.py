@@ -93,7 +93,7 @@ async def enqueue(
     )
     place = context.settings_with({"app": app}).app
     async with context.client(load_app(place) if place else None) as client:
-        [enqueued] = await client.enqueue_many([job])
+        [enqueued] = await client.enqueue_with_outcomes([job])
         with suppress(LeaseholdError):  # who may enqueue need not be allowed to look; and the job is there
             if place is None and enqueued.is_new:
                 await _warn_of_stranger(kind, client, context)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack, cast
 
 from leasehold import validation
 from leasehold.asks import checked_ids
@@ -14,7 +14,9 @@ from leasehold.database.calls import from_row
 from leasehold.errors import BadInput
 from leasehold.events import JobCancelled, JobRequeued
 from leasehold.jobs.arguments import encode_args
-from leasehold.records.jobs import ChangedJob
+from leasehold.jobs.encoding import encode_document, refused_job, with_positions
+from leasehold.jobs.new_job import NewJob, begins_chain
+from leasehold.records.jobs import ChangedJob, KeyedJob
 
 PAGE = 1000
 
@@ -197,6 +199,58 @@ class JobBulk(Part):
         """
         own = {"state": state, "finished_before": finished_before}
         return await self._all("delete_jobs", matching, own, limit, dry_run)
+
+    async def enqueue_for_keys(
+        self,
+        job: NewJob[Any],
+        *,
+        queue: str | None = None,
+        kind: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        state: str | None = None,
+        keys: Sequence[str] | None = None,
+        after_key: str | None = None,
+        limit: int = 1000,
+        dry_run: bool = False,
+    ) -> list[KeyedJob]:
+        """Enqueue the same job for each subject: for each key that jobs have had, as far as these match, in one transaction.
+
+        Args:
+            job: without a key of its own. Give it `unique=Unique(by=["kind", "key"])` to make none where one is waiting
+                already.
+            queue, kind, metadata: look only at jobs of this queue, of this kind, with this in their metadata.
+            state: only keys whose newest job among those is in this state: all shops whose last crawl failed.
+            keys: only these.
+            after_key: only those that follow it in byte order, to go on where the limit was reached.
+            limit: the most keys, in byte order; up to 10000.
+            dry_run: only tell the keys.
+
+        Returns:
+            the keys in their order, each with its job.
+
+        Raises:
+            InvalidArgs, UnknownKind, BadInput, UniqueConflict: as `enqueue`. Middlewares do not see these jobs.
+        """
+        if not isinstance(cast("object", job), NewJob):
+            raise refused_job("enqueue_for_keys takes a job made by kind.new(...)", job)
+        if (
+            job.key is not None
+            or job.idempotency_key is not None
+            or any(begins_chain(each) for each in job.blockers or ())
+        ):
+            raise BadInput("a job for each key has no key, no idempotency_key and no new jobs as blockers of its own")
+        checked = with_positions(self._core.checked(job), [], lambda new: new)
+        encoded = encode_document(checked)
+        about = None if metadata is None else encode_args(metadata, "metadata").decode()
+        names = None if keys is None else [*keys]
+        doorbell = self._core.doorbell
+        if checked.queue is None and not self._core.knows(checked.kind):
+            doorbell = None  # the database may choose the queue, so it wakes the workers
+        values = (encoded, queue, kind, about, state, names, after_key, limit, dry_run, doorbell is None)
+        made = [from_row(KeyedJob, row) for row in await self._database.call("enqueue_for_keys", *values)]
+        if made and not dry_run and doorbell is not None:
+            doorbell.ring({checked.queue or "default"})
+        return made
 
     async def _all(
         self, function: str, matching: BulkFilter, own: Mapping[str, object], limit: int | None, dry_run: bool

@@ -16,7 +16,7 @@ from tests.support.sql_worker import SqlWorker
 def test_a_chain_is_started_looked_at_and_completed_from_outside(under: Under) -> None:
     async def work(client: Client) -> None:
         chain_id = await client.enqueue("pay", queue="shop")
-        assert [each.is_new for each in await client.enqueue_many([NewJob(kind="other")])] == [True]
+        assert [each.is_new for each in await client.enqueue_with_outcomes([NewJob(kind="other")])] == [True]
         [packed] = await client.chains.complete(chain_id, continue_with=NewJob(kind="pack"))
         chain = await client.chains.get(chain_id)
         assert (chain.state, chain.kind, chain.queue, chain.jobs) == ("open", "pay", "shop", 2)
