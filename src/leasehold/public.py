@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from leasehold.capacity.records import CapacityPlan, CapacityRecord, QueueRates, Rollup
     from leasehold.client import Client, connect, open_client
     from leasehold.client.nouns.jobs_bulk import BulkFilter
+    from leasehold.client.nouns.jobs_read import JobCriteria, JobSearch
     from leasehold.database import OpenTransaction
     from leasehold.database.calls import Hooks
     from leasehold.errors import LeaseholdError
@@ -93,9 +94,11 @@ __all__ = [
     "FiredTick",
     "Hooks",
     "Job",
+    "JobCriteria",
     "JobOptions",
     "JobProgress",
     "JobRecord",
+    "JobSearch",
     "JobTransaction",
     "Kind",
     "KindOptions",
@@ -145,6 +148,7 @@ HOMES: Final[dict[str, tuple[str, ...]]] = {
     "leasehold.capacity.records": ("CapacityPlan", "CapacityRecord", "QueueRates", "Rollup"),
     "leasehold.client": ("Client", "connect", "open_client"),
     "leasehold.client.nouns.jobs_bulk": ("BulkFilter",),
+    "leasehold.client.nouns.jobs_read": ("JobCriteria", "JobSearch"),
     "leasehold.database": ("OpenTransaction",),
     "leasehold.database.calls": ("Hooks",),
     "leasehold.errors": ("LeaseholdError",),

@@ -34,7 +34,10 @@ def calls() -> Iterator[tuple[str, str]]:
     for noun, part in {"": Client, **nouns()}.items():
         for name, method in methods(part):
             parameters = inspect.signature(method).parameters
-            for parameter in (*parameters, *(BulkFilter.__annotations__ if "matching" in parameters else ())):
+            for parameter in (
+                *parameters,
+                *(BulkFilter.__annotations__ if "BulkFilter" in str(parameters.get("matching")) else ()),
+            ):
                 if parameter in IDS:
                     yield f"{noun}.{name}".lstrip("."), parameter
 

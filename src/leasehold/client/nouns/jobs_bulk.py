@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypedDict, Unpack, cast
+from typing import Any, Unpack, cast
 
-from leasehold import validation
 from leasehold.asks import checked_ids
 from leasehold.client.core import Part
+from leasehold.client.nouns.jobs_read import JobCriteria, encoded_filter
 from leasehold.database import Row
 from leasehold.database.calls import from_row
 from leasehold.errors import BadInput
@@ -45,27 +45,15 @@ async def all_pages(page: Page, job_ids: Sequence[int] | None, limit: int | None
 MOST_READ = 20_000  # failures, to find those of a group
 
 
-class BulkFilter(TypedDict, total=False):
+class BulkFilter(JobCriteria, total=False):
     """Which jobs a bulk change is about: those that match all that is given, or those with these ids.
 
     Attributes:
-        queue, kind, key: only jobs with these.
         error_type: only jobs whose last attempt failed with this error.
-        worker_id: only jobs that this worker holds, or held last.
-        args, metadata: only jobs whose args, or metadata, contain all members of this, at any depth.
-        created_after, created_before: only jobs enqueued from then on, or before then.
         job_ids: only these; the answer has each of them, with the reason where nothing was done.
     """
 
-    queue: str | None
-    kind: str | None
-    key: str | None
     error_type: str | None
-    worker_id: str | None
-    args: Mapping[str, Any] | None
-    metadata: Mapping[str, Any] | None
-    created_after: datetime | None
-    created_before: datetime | None
     job_ids: Sequence[int] | None
 
 
@@ -255,12 +243,8 @@ class JobBulk(Part):
     async def _all(
         self, function: str, matching: BulkFilter, own: Mapping[str, object], limit: int | None, dry_run: bool
     ) -> list[ChangedJob]:
-        validation.check_options("a filter", matching, BulkFilter.__annotations__)
-        given: dict[str, Any] = {**own, **matching, "dry_run": dry_run}
-        job_ids = given.pop("job_ids", None)
-        for name in ("args", "metadata"):
-            if given.get(name) is not None:
-                given[name] = encode_args(given[name], name).decode()
+        given: dict[str, Any] = {**own, **encoded_filter("a filter", matching, BulkFilter), "dry_run": dry_run}
+        job_ids: Any = given.pop("job_ids", None)
 
         async def page(ids: list[int] | None, after_id: int | None, batch: int) -> list[Row]:
             return await self._database.call(function, job_ids=ids, after_id=after_id, batch=batch, **given)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import builtins
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
-import msgspec
-
+from leasehold import validation
 from leasehold.asks import checked_before, checked_id
 from leasehold.client.core import Part
 from leasehold.database import Row
@@ -31,10 +30,16 @@ MOST_BYTES = 4_194_304  # of a page of `search`, and a job
 LARGE = ("args", "output", "error", "metadata")
 
 
-class JobSearch(msgspec.Struct, frozen=True, kw_only=True):
-    """Which jobs a list is about; what is None does not matter."""
+class JobCriteria(TypedDict, total=False):
+    """Which jobs: those that match all that is given. What is None does not matter.
 
-    state: str | None
+    Attributes:
+        queue, kind, key: only jobs with these; an index finds those of a key.
+        worker_id: only jobs that this worker holds, or held last.
+        created_after, created_before: only jobs enqueued from then on, or before then.
+        args, metadata: only jobs whose args, or metadata, contain all members of this, at any depth.
+    """
+
     queue: str | None
     kind: str | None
     key: str | None
@@ -44,12 +49,29 @@ class JobSearch(msgspec.Struct, frozen=True, kw_only=True):
     args: Mapping[str, Any] | None
     metadata: Mapping[str, Any] | None
 
-    @property
-    def is_searched(self) -> bool:
-        """Whether jobs have to be looked at one by one: there is an index for states and keys only."""
-        others = (self.queue, self.kind, self.worker_id, self.created_after, self.created_before, self.args)
-        others += (self.metadata,)
-        return any(each is not None for each in others)
+
+class JobSearch(JobCriteria, total=False):
+    """Which jobs a list is about.
+
+    Attributes:
+        state: only jobs in it; an index finds them. `stale` stands for held jobs whose lease has run out.
+    """
+
+    state: str | None
+
+
+def encoded_filter(of: str, matching: Mapping[str, object], known: type) -> dict[str, Any]:
+    """A filter as the SQL functions take it. Raises TypeError for what `known` does not have."""
+    validation.check_options(of, matching, known.__annotations__)
+    given: dict[str, Any] = {**matching}
+    for name in ("args", "metadata"):
+        if given.get(name) is not None:
+            given[name] = encode_args(given[name], name).decode()
+    return given
+
+
+INDEXED = {"state", "key"}
+"""What an index finds: for anything else, jobs have to be looked at one by one."""
 
 
 class JobLists(Part):
@@ -58,17 +80,9 @@ class JobLists(Part):
     async def list(
         self,
         *,
-        state: str | None = None,
-        queue: str | None = None,
-        kind: str | None = None,
-        key: str | None = None,
-        worker_id: str | None = None,
-        created_after: datetime | None = None,
-        created_before: datetime | None = None,
-        args: Mapping[str, Any] | None = None,
-        metadata: Mapping[str, Any] | None = None,
         before_id: int | None = None,
         page_size: int = 50,
+        **matching: Unpack[JobSearch],
     ) -> list[JobRecord]:
         """List a page of jobs, newest id first; pass the last id as `before_id` for the next.
 
@@ -80,41 +94,21 @@ class JobLists(Part):
                 print(job.id, job.error["message"])
 
         Args:
-            state, queue, kind, key, worker_id, created_after, created_before, args, metadata, before_id,
-                page_size: as in `search`.
+            before_id, page_size, matching: as in `search`.
 
         Raises:
             BadInput: an unknown state, or a page size out of range.
         """
-        wanted = JobSearch(
-            state=state,
-            queue=queue,
-            kind=kind,
-            key=key,
-            worker_id=worker_id,
-            created_after=created_after,
-            created_before=created_before,
-            args=args,
-            metadata=metadata,
-        )
-        rows = await self._rows(wanted, checked_before(before_id), page_size)
+        rows = await self._rows(matching, checked_before(before_id), page_size)
         return [from_row(JobRecord, row) for row in rows]
 
     async def search(
         self,
         *,
-        state: str | None = None,
-        queue: str | None = None,
-        kind: str | None = None,
-        key: str | None = None,
-        worker_id: str | None = None,
-        created_after: datetime | None = None,
-        created_before: datetime | None = None,
-        args: Mapping[str, Any] | None = None,
-        metadata: Mapping[str, Any] | None = None,
         before_id: int | None = None,
         page_size: int = 50,
         columns: Sequence[str] | None = None,
+        **matching: Unpack[JobSearch],
     ) -> JobPage:
         """Search at most 20000 jobs, newest id first, and return a page of those that match.
 
@@ -122,35 +116,21 @@ class JobLists(Part):
         is None. It ends early with the job that brings its args, outputs, errors and metadata to 4 MiB.
 
         Args:
-            state, queue, kind, key: only jobs with these; an index finds those of a state or key. The state `stale` stands
-                for held jobs whose lease has run out.
-            worker_id: only jobs that this worker holds, or held last.
-            created_after, created_before: only jobs enqueued from then on, or before then.
-            args, metadata: only jobs whose args, or metadata, contain all members of this, at any depth.
             before_id: only older ones.
             page_size: 1 to 1000.
             columns: which of args, output, error and metadata to read, None for all; the others are None.
+            matching: as in `JobSearch`.
 
         Raises:
             BadInput: an unknown state, or a page size out of range.
         """
-        wanted = JobSearch(
-            state=state,
-            queue=queue,
-            kind=kind,
-            key=key,
-            worker_id=worker_id,
-            created_after=created_after,
-            created_before=created_before,
-            args=args,
-            metadata=metadata,
-        )
         before_id, end = checked_before(before_id), None
-        if wanted.is_searched:
+        if any(matching[name] is not None for name in matching.keys() - INDEXED):
+            state = matching.get("state")
             known_state = None if state == "stale" else state
-            end = await self._database.call_value("find_page_end", known_state, key, before_id, LOOK)
+            end = await self._database.call_value("find_page_end", known_state, matching.get("key"), before_id, LOOK)
         after_id = None if end is None else int(str(end)) - 1
-        rows = await self._rows(wanted, before_id, page_size, after_id, columns, MOST_BYTES)
+        rows = await self._rows(matching, before_id, page_size, after_id, columns, MOST_BYTES)
         jobs = [from_row(JobRecord, row) for row in rows]
         if len(rows) == page_size or _bytes_of(rows) >= MOST_BYTES:
             return JobPage(jobs, jobs[-1].id)
@@ -158,19 +138,21 @@ class JobLists(Part):
 
     async def _rows(
         self,
-        wanted: JobSearch,
+        matching: JobSearch,
         before_id: int | None,
         page_size: int,
         after_id: int | None = None,
         columns: Sequence[str] | None = None,
         most_bytes: int | None = None,
     ) -> builtins.list[Row]:
-        args = None if wanted.args is None else encode_args(wanted.args, "args").decode()
-        metadata = None if wanted.metadata is None else encode_args(wanted.metadata, "metadata").decode()
-        columns = None if columns is None else [*columns]
-        values = (wanted.state, wanted.queue, wanted.kind, wanted.key, before_id, page_size, after_id, wanted.worker_id)
         return await self._database.call(
-            "list_jobs", *values, wanted.created_after, wanted.created_before, args, columns, most_bytes, metadata
+            "list_jobs",
+            **encoded_filter("a search", matching, JobSearch),
+            before_id=before_id,
+            page_size=page_size,
+            after_id=after_id,
+            columns=None if columns is None else [*columns],
+            most_bytes=most_bytes,
         )
 
     async def list_recent(
