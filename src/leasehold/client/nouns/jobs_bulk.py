@@ -46,7 +46,7 @@ MOST_READ = 20_000  # failures, to find those of a group
 
 
 class BulkFilter(JobCriteria, total=False):
-    """Which jobs a bulk change is about: those that match all that is given, or those with these ids.
+    """Which jobs a bulk change is about: those that match all that is given, as in `JobCriteria`, or those with these ids.
 
     Attributes:
         error_type: only jobs whose last attempt failed with this error.
