@@ -218,13 +218,13 @@ def warm_url(reused: ReusedDatabase, postgres_server: Server) -> Generator[str]:
 
 
 @pytest.fixture
-def database_url(request: pytest.FixtureRequest, reused: ReusedDatabase, warm_url: str) -> str:
+def database_url(request: pytest.FixtureRequest, reused: ReusedDatabase) -> str:
     """The connection string of a migrated database that is as if new; take `fresh_database_url` to change its schema."""
     if request.node.get_closest_marker("acceptance") is not None:  # its processes come to Postgres themselves
         reused.renew()
         return reused.dsn
     reused.renew(PARKED)
-    return warm_url
+    return request.getfixturevalue("warm_url")
 
 
 @pytest.fixture
