@@ -27,6 +27,7 @@ from tests.support.processes import StartProcess, processes
 from tests.support.reused import ReusedDatabase, reused_database
 from tests.support.servers import GivenServer, OwnServer, Server, new_database, own_server, psql_on
 from tests.support.waiting import PATIENCE, STRETCH
+from tests.support.warm_sessions import PARKED, warm_sessions
 
 hypothesis.settings.register_profile("leasehold", deadline=None)
 hypothesis.settings.load_profile("leasehold")
@@ -205,11 +206,25 @@ def reused(
         yield database
 
 
+@pytest.fixture(scope="session")
+def warm_url(reused: ReusedDatabase, postgres_server: Server) -> Generator[str]:
+    """The reused database, behind a door where its sessions stay."""
+    if not isinstance(postgres_server, OwnServer):
+        yield reused.dsn
+        return
+    (socket,) = postgres_server.socket_folder.glob(".s.PGSQL.*[0-9]")
+    with short_folder() as folder, warm_sessions(str(socket), folder) as host:
+        yield reused.dsn.replace(str(postgres_server.socket_folder), host)
+
+
 @pytest.fixture
-def database_url(reused: ReusedDatabase) -> str:
+def database_url(request: pytest.FixtureRequest, reused: ReusedDatabase) -> str:
     """The connection string of a migrated database that is as if new; take `fresh_database_url` to change its schema."""
-    reused.renew()
-    return reused.dsn
+    if request.node.get_closest_marker("acceptance") is not None:  # its processes come to Postgres themselves
+        reused.renew()
+        return reused.dsn
+    reused.renew(PARKED)
+    return request.getfixturevalue("warm_url")
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
+from functools import cache, partial
 
 from aiohttp import HttpVersion11, web
 
@@ -109,15 +110,14 @@ def build_application(
     application.on_cleanup.append(lambda _application: outage.close())
     application.on_response_prepare.append(add_headers(cors or Cors()))
     routes = tuple(routes)
+    pattern = cache(partial(pattern_of, routes=routes))
     methods: dict[str, list[str]] = {}
     heads = ("", prefix) if prefix else ("",)
 
     def add(method: str, path: str, handler: Handler) -> None:
         methods.setdefault(path, []).append(method)
         for head in heads:
-            application.router.add_route(
-                method, head + pattern_of(path, routes), handler, expect_handler=meet_expectation
-            )
+            application.router.add_route(method, head + pattern(path), handler, expect_handler=meet_expectation)
 
     for route in routes:
         handler = make_handler(route.worded or route, services, guard, services.limits)

@@ -19,9 +19,9 @@ HOURS = 10_000.0
 
 
 @pytest.fixture
-def pooled_url(database_url: str, monkeypatch: pytest.MonkeyPatch) -> Generator[str]:
+def pooled_url(fresh_database_url: str, monkeypatch: pytest.MonkeyPatch) -> Generator[str]:
     monkeypatch.setattr(hearing, "HEARING_SECONDS", 0.05)
-    with pgbouncer(database_url) as dsn:
+    with pgbouncer(fresh_database_url) as dsn:
         yield dsn
 
 

@@ -20,7 +20,12 @@ RENEW = f"""
 rollback; close all; set session authorization default; reset all; deallocate all; unlisten *; select pg_advisory_unlock_all();
 discard temp; discard sequences; set application_name = '{PARKED}'
 """
-CANCEL = 80877102
+# Settings of the database hold from the beginning of a session: where there are some, only a new one has them.
+PLAIN = """
+select 1 / (count(*) = 0)::int from pg_db_role_setting
+ where setdatabase = (select oid from pg_database where datname = current_database())
+"""
+CANCEL, *ENCRYPTED = [number.to_bytes(4) for number in (80877102, 80877103, 80877104)]
 USUAL = {"user", "database", "client_encoding", "application_name"}
 
 
@@ -49,13 +54,13 @@ class _Session:
 
     def __init__(self, place: str, startup: bytes) -> None:
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.connect(place)
-        self.socket.sendall(startup)
         self._heard, self._said = _Framer(), _Framer()
         self._is_whole = True  # nothing was said that the server does not answer yet
         self._owed = 1  # answers
         self._has_refused = False
-        self.greeting = self._wait()
+        self.socket.connect(place)
+        self.socket.sendall(startup)
+        self.greeting = self._hear_all()
 
     def hear(self) -> bytes:
         """What comes from the server; nothing when it has ended."""
@@ -75,14 +80,13 @@ class _Session:
         self.socket.sendall(data)
         return True
 
-    def ask(self, script: str) -> None:
-        """Run a script. Raises ConnectionError where the server is gone or refuses."""
+    def ask(self, script: str) -> bool:
+        """Run a script; whether it succeeded."""
         text = script.encode() + b"\0"
         self._owed, self._has_refused = 1, False
         self.socket.sendall(b"Q" + (len(text) + 4).to_bytes(4) + text)
-        self._wait()
-        if self._has_refused:
-            raise ConnectionError
+        self._hear_all()
+        return not (self._owed or self._has_refused)
 
     @property
     def can_stay(self) -> bool:
@@ -104,12 +108,10 @@ class _Session:
             while self.socket.recv(65536):
                 pass
 
-    def _wait(self) -> bytes:
+    def _hear_all(self) -> bytes:
+        """Until everything is answered, or it has ended."""
         heard = b""
-        while self._owed:
-            data = self.hear()
-            if not data:
-                raise ConnectionError
+        while self._owed and (data := self.hear()):
             heard += data
         return heard
 
@@ -123,22 +125,23 @@ class _Door:
     def serve(self, client: socket.socket) -> None:
         """Let somebody in, until he goes."""
         with client, suppress(OSError):
-            size = client.recv(4, socket.MSG_WAITALL)
-            startup = size + client.recv(int.from_bytes(size) - 4, socket.MSG_WAITALL)
-            if int.from_bytes(startup[4:8]) == CANCEL:
+            while (startup := _receive_startup(client))[4:8] in ENCRYPTED:
+                client.sendall(b"N")  # as Postgres says behind a Unix socket
+            if startup[4:8] == CANCEL:
                 self._cancel(startup)
                 return
-            words = startup[8:].rstrip(b"\0").split(b"\0")
+            words = startup[8:-2].split(b"\0")
             asked = dict(zip(words[::2], words[1::2], strict=True))
             is_usual = {name.decode() for name in asked} <= USUAL
             name = asked.get(b"application_name", b"").decode()
             place = asked[b"user"] + b"\0" + asked[b"database"]
-            session = (self._take(place, name) if is_usual else None) or _Session(self._place, startup)
+            taken = self._take(place, name) if is_usual else None
+            session = taken or _Session(self._place, startup)
             with suppress(OSError):
                 client.sendall(session.greeting)
+                stays = is_usual and (taken is not None or session.ask(PLAIN))
                 _converse(client, session)
-                if is_usual and session.can_stay:
-                    session.ask(RENEW)
+                if stays and session.can_stay and session.ask(RENEW):
                     with self._lock:
                         self._parked.setdefault(place, []).append(session)
                     return
@@ -150,8 +153,7 @@ class _Door:
             while parked:
                 session = parked.pop()
                 with suppress(OSError):
-                    if session.is_alive:
-                        session.ask(f"set application_name = '{name}'")
+                    if session.is_alive and session.ask(f"{PLAIN}; set application_name = '{name}'"):
                         return session
                 session.socket.close()
         return None
@@ -165,6 +167,12 @@ class _Door:
     def close(self) -> None:
         for session in (each for parked in self._parked.values() for each in parked):
             session.socket.close()
+
+
+def _receive_startup(client: socket.socket) -> bytes:
+    if len(size := client.recv(4, socket.MSG_WAITALL)) < 4:
+        raise ConnectionError
+    return size + client.recv(int.from_bytes(size) - 4, socket.MSG_WAITALL)
 
 
 def _converse(client: socket.socket, session: _Session) -> None:

@@ -1,6 +1,6 @@
 """Flags that several commands share. A flag that stands for a setting takes its help text from the setting."""
 
-from __future__ import annotations
+# No annotations as text: the parser would evaluate them again and again.
 
 from dataclasses import dataclass, fields
 from typing import Annotated, Literal

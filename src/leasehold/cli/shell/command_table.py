@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Sequence
 from importlib import import_module
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any, cast, get_type_hints
 
 CommandFunction = Callable[..., Coroutine[Any, Any, object]]
 
@@ -132,7 +132,9 @@ MODULES = {name: module for commands in COMMANDS.values() for name, module in co
 def load_command(name: str) -> CommandFunction:
     """The function behind `leasehold NAME`."""
     module = import_module(f"leasehold.cli.{MODULES[name]}")
-    return cast("CommandFunction", getattr(module, name.replace(" ", "_").replace("-", "_")))
+    command = cast("CommandFunction", getattr(module, name.replace(" ", "_").replace("-", "_")))
+    command.__annotations__ = get_type_hints(command, include_extras=True)  # once: the parser asks again and again
+    return command
 
 
 def choose_commands(tokens: Sequence[str]) -> frozenset[str]:

@@ -1,6 +1,6 @@
 """One run of the command line: parse, prepare, run the command under trio, print its result, choose the exit code."""
 
-from __future__ import annotations
+# No annotations as text: the parser would evaluate them again and again.
 
 import logging
 import os

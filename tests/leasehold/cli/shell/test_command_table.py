@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from leasehold.cli.runtime.outcome import view_of
+from leasehold.cli.runtime.outcome import Finally, view_of
 from leasehold.cli.shell.command_table import MODULES, choose_commands, load_command
 from tests.leasehold.cli.conftest import Cli
 from tests.support.waiting import PATIENCE
@@ -50,7 +50,7 @@ def test_the_value_of_an_option_may_be_called_like_a_command(run_cli: Cli) -> No
 def test_each_command_that_returns_a_result_names_its_view() -> None:
     for name in MODULES:
         command = load_command(name)
-        returns_a_result = command.__annotations__["return"] not in {"None", "int", "Finally"}
+        returns_a_result = command.__annotations__["return"] not in {type(None), int, Finally}
         assert (view_of(command) is not view_of(print)) == returns_a_result
 
 
