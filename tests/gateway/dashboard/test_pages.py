@@ -13,6 +13,7 @@ from tests.gateway.dashboard.axe import faults_of
 from tests.gateway.dashboard.conftest import OpenPage
 from tests.gateway.dashboard.fleet import incarnation_of, register
 from tests.gateway.dashboard.hostile import HOSTILE
+from tests.gateway.dashboard.visits import visit
 from tests.gateway.fakes.running import RunningGateway
 
 At = Callable[[str], str]
@@ -261,7 +262,7 @@ def test_hostile_text_is_only_text(gateway: RunningGateway, open_page: OpenPage,
     for job_id, text in zip(ids, HOSTILE, strict=True):
         expect(row(page, job_id)).to_contain_text(text)
     for job_id, text in zip(ids, HOSTILE, strict=True):
-        page.goto(at(f"/jobs/{job_id}"))
+        visit(page, at(f"/jobs/{job_id}"))
         expect(page.get_by_role("heading", level=1)).to_contain_text(text)
         expect(page.locator(".tree").first).to_contain_text("__proto__")
         page.get_by_role("definition").first.get_by_role("link").click()

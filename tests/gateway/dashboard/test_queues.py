@@ -14,6 +14,7 @@ from tests.gateway.dashboard.conftest import OpenPage, Serve
 from tests.gateway.dashboard.fleet import register
 from tests.gateway.dashboard.test_pages import HOSTILE, enqueue
 from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, address, make_token
+from tests.gateway.dashboard.visits import visit
 from tests.gateway.fakes.running import RunningGateway
 from tests.leasehold.client.nouns.test_capacity import SEED
 
@@ -154,9 +155,9 @@ def test_hostile_names_of_queues_and_groups_are_only_text(gateway: RunningGatewa
         link.click()
         expect(page.get_by_role("heading", level=1)).to_have_text(name)
         expect(page.locator("td").get_by_text(name, exact=True).first).to_be_visible()
-        page.goto(at(f"/capacity{page.evaluate('location.pathname').removeprefix('/queues')}"))
+        visit(page, at(f"/capacity{page.evaluate('location.pathname').removeprefix('/queues')}"))
         expect(page.get_by_role("heading", level=1)).to_contain_text(name)
-        page.goto(at("/queues"))
+        visit(page, at("/queues"))
 
 
 @pytest.mark.usefixtures("gateway")

@@ -16,6 +16,7 @@ from tests.conftest import Psql
 from tests.gateway.dashboard.conftest import OpenPage, Serve
 from tests.gateway.dashboard.test_pages import HOSTILE
 from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, address, make_token
+from tests.gateway.dashboard.visits import visit
 from tests.gateway.fakes.running import RunningGateway
 
 At = Callable[[str], str]
@@ -295,4 +296,4 @@ def test_hostile_names_of_schedules_are_only_text(gateway: RunningGateway, open_
         assert name in names
         page.get_by_role("definition").filter(has_text="of kind").get_by_role("link").click()
         expect(page.get_by_role("heading", level=1)).to_have_text(HOSTILE[names.index(name)])
-        page.goto(at("/schedules"))
+        visit(page, at("/schedules"))

@@ -19,6 +19,7 @@ from tests.gateway.dashboard.conftest import OpenPage, Serve
 from tests.gateway.dashboard.fleet import beat, incarnation_of, obey, register
 from tests.gateway.dashboard.test_pages import HOSTILE, enqueue
 from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, address, make_token
+from tests.gateway.dashboard.visits import visit
 from tests.gateway.fakes.kubernetes import running_kubernetes
 from tests.gateway.fakes.running import RunningGateway
 from tests.gateway.nouns.test_replicas import SETTINGS
@@ -277,7 +278,7 @@ def test_hostile_names_of_workers_are_only_text(gateway: RunningGateway, open_pa
     expect(page.locator("tr[data-worker]")).to_have_count(len(HOSTILE))
     expect(page.locator(".pod")).to_have_count(len(HOSTILE))
     for number, text in enumerate(HOSTILE):
-        page.goto(at(f"/workers/w-{number}"))
+        visit(page, at(f"/workers/w-{number}"))
         expect(page.get_by_role("heading", level=1)).to_have_text(f"{number} {text}"[:200])
         page.get_by_role("definition").filter(has_text="process").get_by_role("link").click()
         expect(page.locator("tr[data-worker]")).to_have_count(1)
