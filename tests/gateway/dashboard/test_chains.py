@@ -8,9 +8,8 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 from tests.conftest import Psql
-from tests.gateway.dashboard.axe import faults_of
 from tests.gateway.dashboard.conftest import OpenPage, Serve
-from tests.gateway.dashboard.hostile import HOSTILE, is_too_wide
+from tests.gateway.dashboard.hostile import HOSTILE
 from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, address, make_token
 from tests.gateway.fakes.running import RunningGateway
 
@@ -165,15 +164,3 @@ def test_hostile_kinds_are_only_text(gateway: RunningGateway, open_page: OpenPag
     expect(page.locator(".graph a[data-chain]")).to_have_count(len(HOSTILE) + 1)
     drawn = " ".join(boxes(page))
     assert [text for text in HOSTILE if text not in drawn] == []
-
-
-def test_the_pages_about_chains_can_be_used_by_everybody(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
-    _, whole, _ = fan_in(gateway)
-    page = open_page(at("/chains"), viewport={"width": 390, "height": 800})
-    expect(page.locator("tr[data-chain]")).to_have_count(8)
-    assert faults_of(page) == []
-    assert not is_too_wide(page)
-    page.goto(at(f"/chains/{whole}"))
-    expect(page.locator(".graph a[data-chain]")).to_have_count(5)
-    assert faults_of(page) == []
-    assert not is_too_wide(page)

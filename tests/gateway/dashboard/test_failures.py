@@ -9,9 +9,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.conftest import Psql
-from tests.gateway.dashboard.axe import faults_of
 from tests.gateway.dashboard.conftest import OpenPage, Serve
-from tests.gateway.dashboard.hostile import HOSTILE, is_too_wide
+from tests.gateway.dashboard.hostile import HOSTILE
 from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, address, make_token
 from tests.gateway.fakes.failing import fail_jobs
 from tests.gateway.fakes.running import RunningGateway
@@ -94,15 +93,3 @@ def test_hostile_text_of_errors_is_only_text(fail: Fail, open_page: OpenPage, at
         expect(rows.nth(number)).to_contain_text(text)
     rows.nth(0).get_by_role("link").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(HOSTILE[-1])
-
-
-def test_the_pages_about_failures_can_be_used_by_everybody(fail: Fail, open_page: OpenPage, at: At) -> None:
-    fail("charge", message="w" * 3000)
-    page = open_page(at("/failures"), viewport={"width": 390, "height": 800})
-    expect(page.locator("tr[data-group]")).to_have_count(1)
-    assert faults_of(page) == []
-    assert not is_too_wide(page)
-    page.get_by_role("link", name="ValueError").click()
-    expect(page.get_by_role("heading", name="The newest")).to_be_visible()
-    assert faults_of(page) == []
-    assert not is_too_wide(page)

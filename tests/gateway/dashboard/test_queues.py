@@ -34,7 +34,7 @@ def limits_of(gateway: RunningGateway, queue: str) -> list[dict[str, Any]]:
 def test_an_empty_database_says_how_a_queue_begins(open_page: OpenPage, at: At) -> None:
     page = open_page(at("/queues"))
     expect(page.get_by_text("There are no queues yet.")).to_be_visible()
-    page.goto(at("/queues/nobody"))
+    visit(page, at("/queues/nobody"))
     expect(page.get_by_text("Nothing is known of this queue yet.")).to_be_visible()
     expect(page.get_by_text("It has no limits")).to_be_visible()
 

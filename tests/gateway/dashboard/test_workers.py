@@ -46,7 +46,7 @@ def row(page: Page, worker_id: str) -> Locator:
 def test_an_empty_fleet_says_how_to_start_one(open_page: OpenPage, at: At) -> None:
     page = open_page(at("/workers"))
     expect(page.get_by_text("No worker is there.")).to_be_visible()
-    page.goto(at("/workers/nobody"))
+    visit(page, at("/workers/nobody"))
     expect(page.get_by_text("There is no such worker")).to_be_visible()
 
 
