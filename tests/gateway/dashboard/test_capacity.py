@@ -32,12 +32,8 @@ def outcome(page: Page, name: str) -> str:
 
 
 def test_without_a_job_there_is_nothing_to_forecast(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
-    page = open_page(at("/capacity"))
-    expect(page.get_by_text("No queue has had a job yet")).to_be_visible()
-    visit(page, at("/capacity/nobody"))
-    expect(page.get_by_text("Nothing is known of a queue nobody")).to_be_visible()
     enqueue(gateway, "k", queue="mail")
-    visit(page, at("/capacity/mail"))
+    page = open_page(at("/capacity/mail"))
     expect(page.get_by_text("nobody knows how long one takes, and nothing can be forecast")).to_be_visible()
 
 

@@ -30,16 +30,6 @@ def row(page: Page, job_id: int) -> Locator:
     return page.locator(f"tr[data-job='{job_id}']")
 
 
-def test_an_empty_database_says_what_to_do(open_page: OpenPage, at: At) -> None:
-    page = open_page(at("/"))
-    expect(page.get_by_text("There are no queues yet.")).to_be_visible()
-    page.get_by_role("link", name="Jobs", exact=True).click()
-    expect(page.get_by_text("There are no jobs yet.")).to_be_visible()
-    assert page.url == at("/jobs")
-    page.go_back()
-    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
-
-
 def test_the_overview_says_first_what_is_wrong(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
     enqueue(gateway, "charge", queue="pay")
     enqueue(gateway, "mail", queue="post")
