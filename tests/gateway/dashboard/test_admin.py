@@ -44,6 +44,9 @@ def test_a_job_is_enqueued_by_hand(gateway: RunningGateway, open_page: OpenPage,
     expect(page.get_by_text("A job needs a kind.")).to_be_visible()
     expect(page.get_by_text("It is no JSON")).to_be_visible()
     page.get_by_label("Kind").fill("charge")
+    page.get_by_label("Args, a JSON object").fill("[1]")
+    page.get_by_role("button", name="Enqueue").click()
+    expect(page.get_by_role("alert")).to_contain_text("It must be a JSON object")
     page.get_by_label("Args, a JSON object").fill('{"order": 9007199254740993}')
     page.get_by_label("Priority").fill("many")
     page.get_by_role("button", name="Enqueue").click()
@@ -83,14 +86,6 @@ def test_a_job_is_enqueued_with_a_group_and_as_the_only_one(
     assert found["key_group"] == "tenant-3"
 
 
-def test_args_that_are_no_object_are_not_sent(open_page: OpenPage, at: At) -> None:
-    page = open_page(at("/enqueue"))
-    page.get_by_label("Kind").fill("x" * 300)
-    page.get_by_label("Args, a JSON object").fill("[1]")
-    page.get_by_role("button", name="Enqueue").click()
-    expect(page.get_by_role("alert")).to_contain_text("It must be a JSON object")
-
-
 def test_another_job_fills_the_form(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
     kind, queue, *_, key, _ = HOSTILE
     fields = {"kind": kind, "queue": queue, "key": key, "args": {"big": kind}, "priority": 3}
@@ -105,13 +100,6 @@ def test_another_job_fills_the_form(gateway: RunningGateway, open_page: OpenPage
     expect(page.get_by_text("It is enqueued as")).to_be_visible()
     newest = gateway.call("GET", "/api/jobs?limit=1").body["items"][0]
     assert {name: newest[name] for name in fields} == fields | {"priority": 4}
-
-
-def test_whoever_may_not_enqueue_has_no_form(signed_in: Callable[..., tuple[RunningGateway, Page]]) -> None:
-    _, page = signed_in("/enqueue", "read")
-    expect(page.get_by_text("Your token does not have the scope enqueue")).to_be_visible()
-    expect(page.get_by_role("link", name="Enqueue", exact=True)).to_have_count(0)
-    expect(page.get_by_role("link", name="Tokens", exact=True)).to_have_count(0)
 
 
 def test_a_token_is_made_shown_once_and_revoked(signed_in: Callable[..., tuple[RunningGateway, Page]]) -> None:

@@ -54,3 +54,7 @@ def test_whoever_may_only_read_is_offered_no_change(
         wait_for(page, shown)
         for name in buttons:
             expect(page.get_by_role("button", name=name)).to_have_count(0)
+    visit(page, address(gateway, "/enqueue"))
+    wait_for(page, "Your token does not have the scope enqueue")
+    for name in ("Enqueue", "Tokens"):
+        expect(page.get_by_role("link", name=name, exact=True)).to_have_count(0)

@@ -63,6 +63,7 @@ def test_a_worker_is_shown_with_slots_resources_and_what_is_odd(
     page = open_page(at("/workers"))
     old, new = row(page, "old"), row(page, "new")
     expect(old).to_contain_text("1/4")
+    expect(page.get_by_text("Pods in Kubernetes")).to_have_count(0)  # nothing runs there
     expect(old).to_contain_text(f"back-off: {why}")
     expect(old).to_contain_text("outdated")
     expect(old).to_contain_text("no handler for other")
@@ -241,13 +242,6 @@ def test_the_jobs_that_a_worker_runs_stand_beside_its_slots(
     page.go_back()
     held.get_by_role("link", name=str(ids[0]), exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("send")
-
-
-def test_replicas_are_not_shown_outside_kubernetes(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
-    register(gateway, "w-1")
-    page = open_page(at("/workers"))
-    expect(row(page, "w-1")).to_be_visible()
-    expect(page.get_by_text("Pods in Kubernetes")).to_have_count(0)
 
 
 def test_hostile_names_of_workers_are_only_text(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
