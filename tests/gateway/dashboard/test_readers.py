@@ -36,10 +36,10 @@ def test_whoever_may_only_read_is_offered_no_change(
     chain = fill(gateway)
     fail_jobs(psql, database_url, gateway, "mail", headers=BEARER)
     [failure] = gateway.call("GET", "/api/failures", headers=BEARER).body["items"]
-    page = open_page(address(gateway, "/"))
+    page = open_page(address(gateway, f"/failures/{failure['fingerprint']}"))
     page.get_by_label("Token").fill(make_token(gateway, "read"))
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    expect(page.get_by_role("heading", name="The newest")).to_be_visible()
     for path, shown, buttons in [
         ("/queues", "mail", ["Pause"]),
         ("/queues/mail", "the queue as a whole", ["Pause", "Ageing", "Add a limit", "Change", "Remove", "Limit"]),
@@ -54,6 +54,7 @@ def test_whoever_may_only_read_is_offered_no_change(
         wait_for(page, shown)
         for name in buttons:
             expect(page.get_by_role("button", name=name)).to_have_count(0)
+    expect(page.locator(".graph a[data-chain]")).to_have_count(1)
     visit(page, address(gateway, "/enqueue"))
     wait_for(page, "Your token does not have the scope enqueue")
     for name in ("Enqueue", "Tokens"):

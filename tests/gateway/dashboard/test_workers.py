@@ -63,7 +63,7 @@ def test_a_worker_is_shown_with_slots_resources_and_what_is_odd(
     page = open_page(at("/workers"))
     old, new = row(page, "old"), row(page, "new")
     expect(old).to_contain_text("1/4")
-    expect(page.get_by_text("Pods in Kubernetes")).to_have_count(0)  # nothing runs there
+    expect(page.get_by_text("Pods in Kubernetes")).to_have_count(0)  # this gateway is not in it
     expect(old).to_contain_text(f"back-off: {why}")
     expect(old).to_contain_text("outdated")
     expect(old).to_contain_text("no handler for other")
