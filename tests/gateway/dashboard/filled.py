@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from tests.conftest import Psql
 from tests.gateway.dashboard.fleet import incarnation_of, register
+from tests.gateway.dashboard.test_chains import fan_in
 from tests.gateway.fakes.failing import fail_jobs
 from tests.gateway.fakes.faulty import make_faults
 from tests.gateway.fakes.running import RunningGateway
@@ -48,9 +49,9 @@ def fill(gateway: RunningGateway, psql: Psql, database_url: str, store: Path) ->
         psql(database_url, DEPLOY.format(minutes=minutes, worker=worker))
     job = _made(gateway, "/api/jobs", kind="crawl", queue="crawl", key_group="g", args={"n": [1, "x"], "price": None})
     psql(database_url, CLAIM.format(incarnation=incarnation_of("w-2")))
-    fail_jobs(psql, database_url, gateway, "charge", jobs=6)
+    fail_jobs(psql, database_url, gateway, "charge", jobs=6, message=f"boom {'w' * 3000}")
     make_faults(psql, database_url, gateway)
-    chain = _made(gateway, "/api/chains", kind="whole", blockers=[_made(gateway, "/api/chains", kind="part")])
+    _, chain, _ = fan_in(gateway)
     for method, path, body in SETTINGS:
         answer = gateway.call(method, path, body)
         assert answer.status < 300, answer.body

@@ -14,6 +14,7 @@ from tests.gateway.dashboard.conftest import OpenPage
 from tests.gateway.dashboard.fleet import register
 from tests.gateway.dashboard.test_pages import enqueue
 from tests.gateway.dashboard.test_queues import BOOKS
+from tests.gateway.dashboard.visits import visit
 from tests.gateway.fakes.running import RunningGateway
 
 At = Callable[[str], str]
@@ -31,12 +32,8 @@ def outcome(page: Page, name: str) -> str:
 
 
 def test_without_a_job_there_is_nothing_to_forecast(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
-    page = open_page(at("/capacity"))
-    expect(page.get_by_text("No queue has had a job yet")).to_be_visible()
-    page.goto(at("/capacity/nobody"))
-    expect(page.get_by_text("Nothing is known of a queue nobody")).to_be_visible()
     enqueue(gateway, "k", queue="mail")
-    page.goto(at("/capacity/mail"))
+    page = open_page(at("/capacity/mail"))
     expect(page.get_by_text("nobody knows how long one takes, and nothing can be forecast")).to_be_visible()
 
 
@@ -81,11 +78,13 @@ def test_what_if_follows_the_sliders(books: RunningGateway, open_page: OpenPage,
 
 
 def test_the_forms_can_be_used_by_everybody(books: RunningGateway, open_page: OpenPage, at: At) -> None:
+    page = open_page(at("/"))
+    expect(page.get_by_role("heading", level=1)).to_have_text("Overview")
     for path, button in [
         ("/queues/crawl", "Add a limit"), ("/queues/crawl", "Ageing"), ("/queues/crawl", "Pause"), ("/schedules", "New schedule"),
         ("/tokens", "New token"), ("/jobs", "Save this view"),
     ]:  # fmt: skip
-        page = open_page(at(path))
+        visit(page, at(path))
         page.get_by_role("button", name=button).first.click()
         expect(page.get_by_role("dialog")).to_be_visible()
         assert faults_of(page) == [], button

@@ -8,10 +8,8 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 from tests.conftest import Psql
-from tests.gateway.dashboard.axe import faults_of
-from tests.gateway.dashboard.conftest import OpenPage, Serve
-from tests.gateway.dashboard.hostile import HOSTILE, is_too_wide
-from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, address, make_token
+from tests.gateway.dashboard.conftest import OpenPage
+from tests.gateway.dashboard.hostile import HOSTILE
 from tests.gateway.fakes.running import RunningGateway
 
 At = Callable[[str], str]
@@ -148,16 +146,6 @@ def test_no_more_boxes_are_drawn_than_can_be_seen(open_page: OpenPage, at: At) -
     assert (len(line["boxes"]), len({each["x"] for each in line["boxes"]})) == (200, 200)
 
 
-def test_whoever_may_only_read_is_shown_the_graph_alone(serve: Serve, open_page: OpenPage) -> None:
-    gateway = serve(gateway_token=SECRET)
-    chain_id = gateway.call("POST", "/api/chains", {"kind": "pay"}, BEARER).body["id"]
-    page = open_page(address(gateway, f"/chains/{chain_id}"))
-    page.get_by_label("Token").fill(make_token(gateway, "read"))
-    page.get_by_role("button", name="Sign in").click()
-    expect(page.locator(".graph a[data-chain]")).to_have_count(1)
-    expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
-
-
 def test_hostile_kinds_are_only_text(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
     parts = [start(gateway, text) for text in HOSTILE]
     whole = start(gateway, HOSTILE[0], blockers=parts)
@@ -165,15 +153,3 @@ def test_hostile_kinds_are_only_text(gateway: RunningGateway, open_page: OpenPag
     expect(page.locator(".graph a[data-chain]")).to_have_count(len(HOSTILE) + 1)
     drawn = " ".join(boxes(page))
     assert [text for text in HOSTILE if text not in drawn] == []
-
-
-def test_the_pages_about_chains_can_be_used_by_everybody(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
-    _, whole, _ = fan_in(gateway)
-    page = open_page(at("/chains"), viewport={"width": 390, "height": 800})
-    expect(page.locator("tr[data-chain]")).to_have_count(8)
-    assert faults_of(page) == []
-    assert not is_too_wide(page)
-    page.goto(at(f"/chains/{whole}"))
-    expect(page.locator(".graph a[data-chain]")).to_have_count(5)
-    assert faults_of(page) == []
-    assert not is_too_wide(page)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import ViewportSize
+from playwright.sync_api import ViewportSize, expect
 
 from tests.conftest import Psql
 from tests.gateway.dashboard.axe import faults_of, faults_of_shape
@@ -15,6 +15,7 @@ from tests.gateway.dashboard.conftest import OpenPage, Serve
 from tests.gateway.dashboard.filled import fill, wait_for
 from tests.gateway.dashboard.hostile import is_too_wide
 from tests.gateway.dashboard.test_signing_in import address
+from tests.gateway.dashboard.visits import visit
 
 DESKTOP: ViewportSize = {"width": 1280, "height": 720}
 PHONE: ViewportSize = {"width": 360, "height": 700}
@@ -38,11 +39,12 @@ def filled(serve: Serve, psql: Psql, database_url: str, tmp_path: Path) -> Fille
 
 def test_every_page_can_be_used_by_everybody(filled: Filled, open_page: OpenPage) -> None:
     at, pages = filled
-    page = open_page("about:blank", reduced_motion="reduce")
+    page = open_page(at("/"), reduced_motion="reduce")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Overview")
     wrong: dict[str, list[str]] = {}
     for path, text in pages.items():
         page.set_viewport_size(DESKTOP)
-        page.goto(at(path))
+        visit(page, at(path))
         wait_for(page, text)
         wrong[path] = [f"moves: {each}" for each in page.evaluate(MOVING)] + faults_of(page)
         page.set_viewport_size(PHONE)

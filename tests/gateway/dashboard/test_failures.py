@@ -9,10 +9,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.conftest import Psql
-from tests.gateway.dashboard.axe import faults_of
-from tests.gateway.dashboard.conftest import OpenPage, Serve
-from tests.gateway.dashboard.hostile import HOSTILE, is_too_wide
-from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, address, make_token
+from tests.gateway.dashboard.conftest import OpenPage
+from tests.gateway.dashboard.hostile import HOSTILE
 from tests.gateway.fakes.failing import fail_jobs
 from tests.gateway.fakes.running import RunningGateway
 
@@ -23,15 +21,6 @@ Fail = Callable[..., list[int]]
 @pytest.fixture
 def fail(gateway: RunningGateway, database_url: str, psql: Psql) -> Fail:
     return partial(fail_jobs, psql, database_url, gateway)
-
-
-def test_where_nothing_failed_this_is_said(open_page: OpenPage, at: At) -> None:
-    page = open_page(at("/"))
-    expect(page.get_by_text("There are no queues yet.")).to_be_visible()
-    page.keyboard.type("gf")
-    expect(page.get_by_text("Nothing has failed in this time.")).to_be_visible()
-    page.get_by_role("link", name="Look at the last 30 days").click()
-    expect(page).to_have_url(at("/failures?time=30d"))
 
 
 def test_failures_are_grouped_and_come_live(fail: Fail, open_page: OpenPage, at: At) -> None:
@@ -73,17 +62,6 @@ def test_all_jobs_of_a_group_are_retried_after_a_trial(
     expect(page.get_by_text("This has not failed in this time.")).to_be_visible()
 
 
-def test_whoever_may_only_read_cannot_retry(serve: Serve, open_page: OpenPage, database_url: str, psql: Psql) -> None:
-    gateway = serve(gateway_token=SECRET)
-    fail_jobs(psql, database_url, gateway, "mail", headers=BEARER)
-    page = open_page(address(gateway, "/failures"))
-    page.get_by_label("Token").fill(make_token(gateway, "read"))
-    page.get_by_role("button", name="Sign in").click()
-    page.get_by_role("link", name="ValueError").click()
-    expect(page.get_by_role("heading", name="The newest")).to_be_visible()
-    expect(page.get_by_role("button", name="Retry all")).to_have_count(0)
-
-
 def test_hostile_text_of_errors_is_only_text(fail: Fail, open_page: OpenPage, at: At) -> None:
     for text in HOSTILE:
         fail(text, text, message=text, place=text)
@@ -94,15 +72,3 @@ def test_hostile_text_of_errors_is_only_text(fail: Fail, open_page: OpenPage, at
         expect(rows.nth(number)).to_contain_text(text)
     rows.nth(0).get_by_role("link").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(HOSTILE[-1])
-
-
-def test_the_pages_about_failures_can_be_used_by_everybody(fail: Fail, open_page: OpenPage, at: At) -> None:
-    fail("charge", message="w" * 3000)
-    page = open_page(at("/failures"), viewport={"width": 390, "height": 800})
-    expect(page.locator("tr[data-group]")).to_have_count(1)
-    assert faults_of(page) == []
-    assert not is_too_wide(page)
-    page.get_by_role("link", name="ValueError").click()
-    expect(page.get_by_role("heading", name="The newest")).to_be_visible()
-    assert faults_of(page) == []
-    assert not is_too_wide(page)

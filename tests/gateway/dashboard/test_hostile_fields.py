@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 from tests.gateway.dashboard.conftest import OpenPage, Serve
 from tests.gateway.dashboard.hostile import HOSTILE, is_too_wide
 from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, address
+from tests.gateway.dashboard.visits import visit
 from tests.gateway.fakes.running import RunningGateway
 
 PHONE = {"width": 390, "height": 800}
@@ -42,6 +43,9 @@ WRITE = """(box, codes) => {
 ANSWERS = "dialog [role=alert], main [role=alert], .toast, main [role=status] a, [data-part=secret]"
 ANSWER = f"""() => [...document.querySelectorAll("{ANSWERS}")].map((each) => each.textContent).find(Boolean)
     ?? (document.querySelector("dialog[open]") ? null : "closed")"""
+CLEAR = """() => document.querySelectorAll(".toast button, dialog:has([data-part=secret]) .first")
+    .forEach((each) => each.click())"""
+"""What was said of the form before is read, and stays no longer."""
 BROKEN = """() => document.title === "broken" || ({}).x !== undefined
     || document.querySelector("main script, main img, main [onload], main [onerror], .toasts img") !== null"""
 
@@ -107,7 +111,8 @@ def send(gateway: RunningGateway, page: Page, form: Form, text: str) -> None:
     job = gateway.call("POST", "/api/jobs", {"kind": "crawl", "queue": "crawl", "delay": 3600}, BEARER).body["id"]
     gateway.call("POST", "/api/egress", {"name": "direct"}, BEARER)
     gateway.call("POST", "/api/queues/crawl/resume", None, BEARER)
-    page.goto(address(gateway, form.path.format(job=job)))
+    page.evaluate(CLEAR)
+    visit(page, address(gateway, form.path.format(job=job)))
     if form.opener:
         page.get_by_role("button", name=form.opener, exact=True).click()
     expect(page.get_by_role("button", name=form.sender, exact=True)).to_be_visible()
@@ -127,7 +132,7 @@ def test_a_list_is_narrowed_down_by_it_as_text(signed_in: tuple[RunningGateway, 
     gateway, page = signed_in
     for path, text in product(LISTS, TEXTS):
         if text == TEXTS[0]:
-            page.goto(address(gateway, path))
+            visit(page, address(gateway, path))
             expect(page.get_by_role("button", name="Find")).to_be_visible()
         before = page.url
         fill(page, text, {})
@@ -140,7 +145,7 @@ def test_a_filter_takes_it_as_text(signed_in: tuple[RunningGateway, Page]) -> No
     gateway.call("POST", "/api/jobs", {"kind": "crawl", "queue": "crawl"}, BEARER)
     for (path, label), text in product(FILTERS.items(), TEXTS):
         if text == TEXTS[0]:
-            page.goto(address(gateway, path))
+            visit(page, address(gateway, path))
         before, box = page.url, page.get_by_label(label)
         box.evaluate(WRITE, codes(text))
         box.press("Enter")

@@ -15,6 +15,7 @@ from tests.gateway.dashboard.conftest import OpenPage
 from tests.gateway.dashboard.fleet import incarnation_of, register
 from tests.gateway.dashboard.test_pages import enqueue
 from tests.gateway.dashboard.test_queues import BOOKS
+from tests.gateway.dashboard.visits import visit
 from tests.gateway.fakes.failing import fail_jobs
 from tests.gateway.fakes.running import RunningGateway
 
@@ -65,12 +66,12 @@ def test_a_deploy_is_marked_on_every_chart(
         expect(marks.nth(number)).not_to_contain_text("Version 1.0")
         expect(marks.nth(number).locator("span")).to_have_count(1)
     expect(page.locator(".chart svg .mark")).to_have_count(3)
-    page.goto(at("/capacity/crawl"))
+    visit(page, at("/capacity/crawl"))
     expect(page.locator(".chart .marks").first).to_contain_text("Version 2.0 came")
     for path in ("/", "/queues"):
-        page.goto(at(path))
+        visit(page, at(path))
         expect(page.get_by_role("img", name="crawl in the last hour")).to_have_accessible_name(MARKED)
-    page.goto(at("/failures"))
+    visit(page, at("/failures"))
     expect(page.locator("tr[data-group]").get_by_role("img")).to_have_accessible_name(MARKED)
 
 
@@ -80,15 +81,16 @@ def test_small_charts_have_tables_for_those_who_cannot_see_them(
     run(BOOKS)
     fail_jobs(psql, database_url, gateway, "charge", jobs=3)
     page = open_page(at("/"))
+    expect(page.get_by_role("heading", level=1)).to_have_text("Overview")
     for path in ("/", "/queues"):
-        page.goto(at(path))
+        visit(page, at(path))
         rows = page.get_by_role("table", name="crawl in the last hour").get_by_role("row")
         expect(rows).to_have_count(7)
         expect(rows.nth(6)).to_contain_text("10 to 0 min ago")
         came, total = page.evaluate(CAME)
         assert came
         assert sum(map(int, came)) == int(total)
-    page.goto(at("/failures"))
+    visit(page, at("/failures"))
     counts = page.get_by_role("table", name="Failures of charge").get_by_role("row")
     expect(counts.first).to_contain_text("Count")
     assert sum(int(row.get_by_role("cell").inner_text()) for row in counts.all()[1:]) == 3

@@ -9,10 +9,10 @@ from typing import Any
 from playwright.sync_api import Locator, Page, expect
 
 from tests.conftest import Psql
-from tests.gateway.dashboard.axe import faults_of
 from tests.gateway.dashboard.conftest import OpenPage
 from tests.gateway.dashboard.fleet import incarnation_of, register
 from tests.gateway.dashboard.hostile import HOSTILE
+from tests.gateway.dashboard.visits import visit
 from tests.gateway.fakes.running import RunningGateway
 
 At = Callable[[str], str]
@@ -28,16 +28,6 @@ def enqueue(gateway: RunningGateway, kind: str, **fields: Any) -> int:
 
 def row(page: Page, job_id: int) -> Locator:
     return page.locator(f"tr[data-job='{job_id}']")
-
-
-def test_an_empty_database_says_what_to_do(open_page: OpenPage, at: At) -> None:
-    page = open_page(at("/"))
-    expect(page.get_by_text("There are no queues yet.")).to_be_visible()
-    page.get_by_role("link", name="Jobs", exact=True).click()
-    expect(page.get_by_text("There are no jobs yet.")).to_be_visible()
-    assert page.url == at("/jobs")
-    page.go_back()
-    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
 
 
 def test_the_overview_says_first_what_is_wrong(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
@@ -195,13 +185,13 @@ def test_all_that_match_follows_every_word_of_the_filter(
     expect(row(page, ours)).to_contain_text("cancelled")
     assert gateway.call("GET", f"/api/jobs/{theirs}").body["state"] == "pending"
     about = enqueue(gateway, "crawl", metadata={"shop": 7})
-    page.goto(at("/jobs?q=metadata.shop:7"))
+    visit(page, at("/jobs?q=metadata.shop:7"))
     page.get_by_role("button", name="Cancel", exact=True).click()
     page.get_by_role("dialog").get_by_role("button", name="Cancel 1").click()
     expect(row(page, about)).to_contain_text("cancelled")
     beyond = enqueue(gateway, "mail")
     psql(database_url, CLAIM)
-    page.goto(at("/jobs?q=worker:w-1"))
+    visit(page, at("/jobs?q=worker:w-1"))
     expect(row(page, theirs)).to_be_visible()
     expect(row(page, beyond)).to_have_count(0)
     page.get_by_role("button", name="Cancel", exact=True).click()
@@ -241,16 +231,6 @@ def gateway_text(gateway: RunningGateway, job_id: int) -> bytes:
     return gateway.fetch(f"/api/jobs/{job_id}").body.encode()
 
 
-def test_pages_can_be_used_by_everybody(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
-    job_id = enqueue(gateway, "charge", args={"n": [1, "x"]})
-    gateway.call("POST", f"/api/jobs/{job_id}/cancel")
-    enqueue(gateway, "mail")
-    for path, shown in [("/", "Queues"), ("/jobs", "mail"), (f"/jobs/{job_id}", "Others of this kind")]:
-        page = open_page(at(path))
-        expect(page.get_by_text(shown).first).to_be_visible()
-        assert faults_of(page) == []
-
-
 def test_hostile_text_is_only_text(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
     ids: list[int] = []
     for text in HOSTILE:
@@ -261,13 +241,13 @@ def test_hostile_text_is_only_text(gateway: RunningGateway, open_page: OpenPage,
     for job_id, text in zip(ids, HOSTILE, strict=True):
         expect(row(page, job_id)).to_contain_text(text)
     for job_id, text in zip(ids, HOSTILE, strict=True):
-        page.goto(at(f"/jobs/{job_id}"))
+        visit(page, at(f"/jobs/{job_id}"))
         expect(page.get_by_role("heading", level=1)).to_contain_text(text)
         expect(page.locator(".tree").first).to_contain_text("__proto__")
         page.get_by_role("definition").first.get_by_role("link").click()
         expect(row(page, job_id)).to_be_visible()
         expect(page.locator("tr[data-job]")).to_have_count(1)
-    page.goto(at("/"))
+    visit(page, at("/"))
     expect(page.locator("tr[data-queue]")).to_have_count(len(HOSTILE))
 
 

@@ -10,10 +10,10 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.conftest import Psql
-from tests.gateway.dashboard.conftest import OpenPage, Serve
+from tests.gateway.dashboard.conftest import OpenPage
 from tests.gateway.dashboard.fleet import register
 from tests.gateway.dashboard.test_pages import HOSTILE, enqueue
-from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, address, make_token
+from tests.gateway.dashboard.visits import visit
 from tests.gateway.fakes.running import RunningGateway
 from tests.leasehold.client.nouns.test_capacity import SEED
 
@@ -28,14 +28,6 @@ def row(page: Page, queue: str) -> Locator:
 
 def limits_of(gateway: RunningGateway, queue: str) -> list[dict[str, Any]]:
     return gateway.call("GET", f"/api/queues/{queue}/limits").body["items"]
-
-
-def test_an_empty_database_says_how_a_queue_begins(open_page: OpenPage, at: At) -> None:
-    page = open_page(at("/queues"))
-    expect(page.get_by_text("There are no queues yet.")).to_be_visible()
-    page.goto(at("/queues/nobody"))
-    expect(page.get_by_text("Nothing is known of this queue yet.")).to_be_visible()
-    expect(page.get_by_text("It has no limits")).to_be_visible()
 
 
 def test_a_queue_is_paused_with_its_reason_and_resumed(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
@@ -128,21 +120,6 @@ def test_what_happened_is_drawn_and_told_in_a_table(
     expect(page.get_by_role("cell", name="49 s").first).to_be_visible()
 
 
-def test_whoever_may_only_read_changes_no_queue(serve: Serve, open_page: OpenPage) -> None:
-    gateway = serve(gateway_token=SECRET)
-    gateway.call("POST", "/api/jobs", {"kind": "k", "queue": "mail", "key_group": "g"}, BEARER)
-    gateway.call("PUT", "/api/queues/mail/limits", {"max_running": 1}, BEARER)
-    page = open_page(address(gateway, "/queues"))
-    page.get_by_label("Token").fill(make_token(gateway, "read"))
-    page.get_by_role("button", name="Sign in").click()
-    expect(row(page, "mail")).to_be_visible()
-    expect(page.get_by_role("button", name="Pause")).to_have_count(0)
-    row(page, "mail").get_by_role("link", name="mail").click()
-    expect(page.get_by_role("row", name="the queue as a whole")).to_be_visible()
-    for name in ("Pause", "Ageing", "Add a limit", "Change", "Remove", "Limit"):
-        expect(page.get_by_role("button", name=name)).to_have_count(0)
-
-
 def test_hostile_names_of_queues_and_groups_are_only_text(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
     for text in HOSTILE:
         enqueue(gateway, "k", queue=text, key_group=text)
@@ -154,9 +131,9 @@ def test_hostile_names_of_queues_and_groups_are_only_text(gateway: RunningGatewa
         link.click()
         expect(page.get_by_role("heading", level=1)).to_have_text(name)
         expect(page.locator("td").get_by_text(name, exact=True).first).to_be_visible()
-        page.goto(at(f"/capacity{page.evaluate('location.pathname').removeprefix('/queues')}"))
+        visit(page, at(f"/capacity{page.evaluate('location.pathname').removeprefix('/queues')}"))
         expect(page.get_by_role("heading", level=1)).to_contain_text(name)
-        page.goto(at("/queues"))
+        visit(page, at("/queues"))
 
 
 @pytest.mark.usefixtures("gateway")

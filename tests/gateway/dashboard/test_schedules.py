@@ -16,6 +16,7 @@ from tests.conftest import Psql
 from tests.gateway.dashboard.conftest import OpenPage, Serve
 from tests.gateway.dashboard.test_pages import HOSTILE
 from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, address, make_token
+from tests.gateway.dashboard.visits import visit
 from tests.gateway.fakes.running import RunningGateway
 
 At = Callable[[str], str]
@@ -76,14 +77,10 @@ def stored(gateway: RunningGateway, name: str) -> dict[str, Any]:
     return gateway.call("GET", f"/api/schedules/{name}").body
 
 
-def test_expressions_are_put_into_words_or_left_as_they_are(open_page: OpenPage, at: At) -> None:
+def test_expressions_are_put_into_words_and_the_next_change_of_the_clocks_is_found(open_page: OpenPage, at: At) -> None:
     page = open_page(at("/schedules"))
     expect(page.get_by_text("There are no schedules yet.")).to_be_visible()
     assert page.evaluate(IN_WORDS, list(WORDS)) == WORDS
-
-
-def test_the_next_change_of_the_clocks_is_found(open_page: OpenPage, at: At) -> None:
-    page = open_page(at("/schedules"))
     asked = [
         ["Europe/Berlin", "2026-11-24T00:00:00Z"],
         ["America/New_York", "2026-06-01T00:00:00Z"],
@@ -266,21 +263,6 @@ def test_the_history_says_what_became_of_ticks(gateway: RunningGateway, open_pag
     expect(page.get_by_role("row", name="trigger, anonymous")).to_have_count(20)
 
 
-def test_whoever_may_only_read_changes_no_schedule(serve: Serve, open_page: OpenPage) -> None:
-    gateway = serve(gateway_token=SECRET)
-    gateway.call("POST", "/api/schedules", NIGHTLY, BEARER)
-    page = open_page(address(gateway, "/schedules"))
-    page.get_by_label("Token").fill(make_token(gateway, "read"))
-    page.get_by_role("button", name="Sign in").click()
-    expect(row(page, "nightly")).to_be_visible()
-    for name in ("New schedule", "Trigger", "Disable"):
-        expect(page.get_by_role("button", name=name)).to_have_count(0)
-    row(page, "nightly").get_by_role("link").click()
-    expect(page.get_by_role("heading", name="nightly")).to_be_visible()
-    for name in ("Edit", "Trigger", "Disable", "Delete"):
-        expect(page.get_by_role("button", name=name)).to_have_count(0)
-
-
 def test_hostile_names_of_schedules_are_only_text(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
     names = [each.replace("/", "|") for each in HOSTILE]
     for name, text in zip(names, HOSTILE, strict=True):
@@ -295,4 +277,4 @@ def test_hostile_names_of_schedules_are_only_text(gateway: RunningGateway, open_
         assert name in names
         page.get_by_role("definition").filter(has_text="of kind").get_by_role("link").click()
         expect(page.get_by_role("heading", level=1)).to_have_text(HOSTILE[names.index(name)])
-        page.goto(at("/schedules"))
+        visit(page, at("/schedules"))

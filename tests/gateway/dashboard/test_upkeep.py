@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from tests.conftest import Psql
 from tests.gateway.dashboard.axe import faults_of
 from tests.gateway.dashboard.conftest import OpenPage, Serve
-from tests.gateway.dashboard.hostile import HOSTILE, is_too_wide
+from tests.gateway.dashboard.hostile import HOSTILE
 from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, address, make_token
 from tests.gateway.fakes.faulty import UNSERVED, make_faults
 from tests.gateway.fakes.running import RunningGateway, running_service
@@ -64,16 +64,6 @@ def test_hostile_subjects_are_only_text(
     expect(items).to_have_count(len(HOSTILE))
     shown = " ".join(items.all_inner_texts())
     assert [text for text in HOSTILE if text not in shown] == []
-
-
-def test_the_page_of_the_doctor_can_be_used_by_everybody(
-    gateway: RunningGateway, open_page: OpenPage, at: At, database_url: str, psql: Psql
-) -> None:
-    make_faults(psql, database_url, gateway)
-    page = open_page(at("/doctor"), viewport={"width": 390, "height": 800})
-    expect(page.locator("[data-finding]")).to_have_count(2)
-    assert faults_of(page) == []
-    assert not is_too_wide(page)
 
 
 def test_the_server_is_examined_with_what_is_wrong_first(

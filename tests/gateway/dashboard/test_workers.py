@@ -15,10 +15,11 @@ from leasehold.gateway.routing.services import LONGEST_WAIT, preferred_wait
 from leasehold.gateway.serving.serve import open_service
 from leasehold.settings import Settings
 from tests.conftest import Psql
-from tests.gateway.dashboard.conftest import OpenPage, Serve
+from tests.gateway.dashboard.conftest import OpenPage
 from tests.gateway.dashboard.fleet import beat, incarnation_of, obey, register
 from tests.gateway.dashboard.test_pages import HOSTILE, enqueue
-from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, address, make_token
+from tests.gateway.dashboard.test_signing_in import address
+from tests.gateway.dashboard.visits import visit
 from tests.gateway.fakes.kubernetes import running_kubernetes
 from tests.gateway.fakes.running import RunningGateway
 from tests.gateway.nouns.test_replicas import SETTINGS
@@ -42,13 +43,6 @@ def row(page: Page, worker_id: str) -> Locator:
     return page.locator(f"tr[data-worker='{incarnation_of(worker_id)}']")
 
 
-def test_an_empty_fleet_says_how_to_start_one(open_page: OpenPage, at: At) -> None:
-    page = open_page(at("/workers"))
-    expect(page.get_by_text("No worker is there.")).to_be_visible()
-    page.goto(at("/workers/nobody"))
-    expect(page.get_by_text("There is no such worker")).to_be_visible()
-
-
 def test_a_worker_is_shown_with_slots_resources_and_what_is_odd(
     gateway: RunningGateway, open_page: OpenPage, at: At, psql: Psql, database_url: str
 ) -> None:
@@ -69,6 +63,7 @@ def test_a_worker_is_shown_with_slots_resources_and_what_is_odd(
     page = open_page(at("/workers"))
     old, new = row(page, "old"), row(page, "new")
     expect(old).to_contain_text("1/4")
+    expect(page.get_by_text("Pods in Kubernetes")).to_have_count(0)  # this gateway is not in it
     expect(old).to_contain_text(f"back-off: {why}")
     expect(old).to_contain_text("outdated")
     expect(old).to_contain_text("no handler for other")
@@ -249,26 +244,6 @@ def test_the_jobs_that_a_worker_runs_stand_beside_its_slots(
     expect(page.get_by_role("heading", level=1)).to_contain_text("send")
 
 
-def test_replicas_are_not_shown_outside_kubernetes(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
-    register(gateway, "w-1")
-    page = open_page(at("/workers"))
-    expect(row(page, "w-1")).to_be_visible()
-    expect(page.get_by_text("Pods in Kubernetes")).to_have_count(0)
-
-
-@pytest.mark.parametrize("path", ["/workers", f"/workers/{incarnation_of('w-1')}"])
-def test_whoever_may_only_read_tells_workers_nothing(serve: Serve, open_page: OpenPage, path: str) -> None:
-    gateway = serve(gateway_token=SECRET)
-    body = {"incarnation": incarnation_of("w-1")}
-    gateway.call("POST", "/api/workers/w-1/heartbeat", body, BEARER)
-    page = open_page(address(gateway, path))
-    page.get_by_label("Token").fill(make_token(gateway, "read"))
-    page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_text("w-1", exact=True).first).to_be_visible()
-    for name in ("Pause", "Scale", "Decommission", "Take the stacks"):
-        expect(page.get_by_role("button", name=name)).to_have_count(0)
-
-
 def test_hostile_names_of_workers_are_only_text(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
     for number, text in enumerate(HOSTILE):
         register(gateway, f"w-{number}", name=f"{number} {text}"[:200], host=text, queues=[text], kinds=[text], backoff=text,
@@ -277,7 +252,7 @@ def test_hostile_names_of_workers_are_only_text(gateway: RunningGateway, open_pa
     expect(page.locator("tr[data-worker]")).to_have_count(len(HOSTILE))
     expect(page.locator(".pod")).to_have_count(len(HOSTILE))
     for number, text in enumerate(HOSTILE):
-        page.goto(at(f"/workers/w-{number}"))
+        visit(page, at(f"/workers/w-{number}"))
         expect(page.get_by_role("heading", level=1)).to_have_text(f"{number} {text}"[:200])
         page.get_by_role("definition").filter(has_text="process").get_by_role("link").click()
         expect(page.locator("tr[data-worker]")).to_have_count(1)
