@@ -10,7 +10,8 @@ set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set jit = 
 #variable_conflict use_column
 declare
     v_now   timestamptz := leasehold.clock();
-    v_table regclass := coalesce((select to_regclass('leasehold.' || quote_ident(p.name)) from leasehold.list_partitions() p
+    v_table regclass := coalesce(to_regclass('leasehold.finished_jobs_' || to_char(v_now, 'YYYYMMDD')),
+                                 (select to_regclass('leasehold.' || quote_ident(p.name)) from leasehold.list_partitions() p
                                    where p.parent = 'finished_jobs' and p.since <= v_now and p.until > v_now), 'leasehold.finished_jobs_default');
     v_first bigint := greatest(0, pg_relation_size(v_table) / current_setting('block_size')::bigint - 256);
     v_rate  double precision;
