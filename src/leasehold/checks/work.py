@@ -58,9 +58,12 @@ OVERLOOKED = """
 with free as materialized (
     select distinct w.queues, w.kinds from leasehold.workers w cross join (select leasehold.clock() as now) t
      where w.state = 'ready' and w.backoff is null and (w.idle or w.active_jobs < w.slots) and leasehold.is_alive(w, t.now)
+), moving as materialized (
+    select r.queue, r.kind from leasehold.measure_rates() r where exists (select from free)
 ), lanes as materialized (
     select k.queue, k.kind, k.oldest_run_at from leasehold.list_ready_kinds() k
      where k.oldest_run_at < leasehold.clock() - make_interval(secs => $1)
+       and not exists (select from moving m where m.queue = k.queue and m.kind = k.kind)
        and exists (select from free f
                     where (f.queues = '{}' or k.queue = any (f.queues)) and (f.kinds = '{}' or k.kind = any (f.kinds)))
      order by k.oldest_run_at limit 20
@@ -80,8 +83,7 @@ with free as materialized (
 select h.queue, h.kind, h.id, e.explanation, extract(epoch from leasehold.clock() - h.oldest_run_at)::float8 as waits_for
   from heads h
  cross join lateral leasehold.explain_job(h.id) e
- cross join lateral (select leasehold.measure_rate(h.queue, h.kind) as rate where e.reason = 'idle_worker' offset 0) m
- where m.rate is null
+ where e.reason = 'idle_worker'
  limit 1
 """
 

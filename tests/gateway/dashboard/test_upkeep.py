@@ -76,6 +76,14 @@ def test_the_page_of_the_doctor_can_be_used_by_everybody(
     assert not is_too_wide(page)
 
 
+def test_on_a_phone_a_sentence_with_a_command_in_it_stays_a_sentence(open_page: OpenPage, at: At) -> None:
+    page = open_page(at("/doctor"), viewport={"width": 390, "height": 800})
+    command = page.locator("p.trouble code")
+    expect(command).to_have_text("leasehold doctor")
+    # It is no column of its own, in which its words break.
+    assert command.evaluate("code => getComputedStyle(code).display") == "inline"
+
+
 def test_the_server_is_examined_with_what_is_wrong_first(
     open_page: OpenPage, fresh_database_url: str, psql: Psql
 ) -> None:

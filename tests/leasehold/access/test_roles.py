@@ -20,7 +20,7 @@ WRITING = re.compile(
 )
 HARMLESS = {
     "find_schedule": "locks only when it is told to, which functions that only look do not",
-    "measure_rate": "runs a SELECT, in which the name of a partition stands",
+    "measure_rates": "runs a SELECT, in which the name of a partition stands",
 }
 CONTENTS = {"args", "output", "error", "metadata", "detail"}
 ROWS_WITH_CONTENTS = re.compile(r"\b(setof leasehold\.(?:jobs|all_jobs|all_chains|finished_jobs|job_timeline))\b")
