@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 3
-PROCESS_JOBS ?= 3
+PROCESS_JOBS ?= 4
 INTERRUPTS ?= 200
 
 BIN := $(VENV)/bin

@@ -35,7 +35,7 @@ declare
         ('reader', 'looks at everything but the hashes of tokens: dashboards, people', '',
          'audit_jobs bucket_bounds count_changes count_identities count_jobs describe_schedule desired_workers explain_job explain_queue
          find_page_end get_capacity get_chain get_chains get_command get_horizon get_job get_job_blockers get_job_errors get_job_logs
-         get_job_progress get_job_timeline get_last_completion get_payload get_rates get_schedule get_totals get_worker is_alive is_small
+         get_job_progress get_job_timeline get_last_completion get_payload get_rates get_schedule get_totals get_worker has_renewed is_alive is_small
          list_arrivals list_blocked_jobs list_capacity list_chain_graph list_chain_jobs list_chains list_changes list_commands list_epochs
          list_failure_groups list_failures list_group_failures list_identities list_jobs list_key_groups list_key_jobs list_kinds
          list_leases list_limits list_minutes list_new_logs list_oldest_ready list_payloads list_progress
@@ -52,12 +52,13 @@ declare
          retire_identity retry_job retry_jobs return_identity revoke_token seal_source set_ageing set_limit stop_worker take_identity
          trigger_job trigger_jobs trigger_schedule trigger_scheduled_jobs update_schedule wake write_audit'),
         ('scaler', 'asks how many workers are needed: KEDA', '',
-         'desired_workers get_capacity is_alive list_capacity list_queue_depths measure_capacity measure_hour workers_needed'),
+         'desired_workers get_capacity has_renewed is_alive list_capacity list_queue_depths measure_capacity measure_hour workers_needed'),
         ('query', 'runs the stored SELECTs of schedules, with whatever else it was granted', '',
          '')
     ) r(name, purpose, includes, calls));
     -- These run with the rights of the role `query`, whoever calls them; and these columns not even a reader sees.
     c_queries constant text[] := '{read_schedule_rows}';
+    c_plain   constant text[] := '{is_alive}';  -- with the rights of their callers: they become part of the query that asks
     c_secrets constant text[] := '{api_tokens.hash,api_sessions.hash,egress_identities.proxy_password}';
     c_scaler  constant text[] := '{v_worker_capacity}';
     v_owner   constant text := c_prefix || 'owner';
@@ -109,12 +110,13 @@ begin
     execute format('grant execute on function leasehold.clock to %s', v_all);  -- with the rights of its caller
     -- A function that is set aside while others still call it has the rights of the one that took its place.
     for v in select p.oid::regprocedure::text as name, p.proname = any (c_queries) as is_query, p.proowner = v_query::regrole as is_given,
-                    string_agg(c_prefix || r.name, ', ') as callers, p.prosecdef as is_definer from pg_proc p
+                    string_agg(c_prefix || r.name, ', ') as callers, p.prosecdef as is_definer,
+                    count(r.name) > 0 and p.proname <> all (c_plain) as is_to_define from pg_proc p
                left join json_to_recordset(c_roles) r(name text, calls text)
                  on regexp_replace(p.proname, '_aside_\d+$', '') = any (regexp_split_to_array(r.calls, '\s+'))
               where p.pronamespace = c_schema group by p.oid loop
-        if v.is_definer <> (v.callers is not null) then
-            execute format('alter function %s security %s', v.name, case when v.callers is null then 'invoker' else 'definer' end);
+        if v.is_definer <> v.is_to_define then
+            execute format('alter function %s security %s', v.name, case when v.is_to_define then 'definer' else 'invoker' end);
         end if;
         if v.is_query and not v.is_given then
             execute format('grant create on schema leasehold to %s', v_query);

@@ -91,22 +91,23 @@ def pages(job: int, failed: int, chain: int, worker: str, group: str, since: str
 
 
 async def weigh(url: str, server: Server, gateway: Process, session: aiohttp.ClientSession, times: int) -> Cost:
-    """A request, asked for `times` times after two that warm up."""
+    """A request, asked for `times` times after two that warm up. What Postgres does by itself between them does not count."""
     fastest, size = float("inf"), 0
-    before = (0.0, 0.0)
+    database = serving = 0.0
     pause = next((seconds for path, seconds in SHARED.items() if url.endswith(path)), 0.0)
     for number in range(times + 2):
         await asyncio.sleep(pause)
-        if number == 2:
-            before = server.cpu_seconds(), gateway.cpu_seconds()
+        before = server.cpu_seconds(), gateway.cpu_seconds()
         began = time.perf_counter()
         async with session.get(url) as answer:
             size = len(await answer.read())
             if answer.status >= 400:
                 raise RuntimeError(f"{url} was answered with {answer.status}: {await answer.text()}")
         fastest = min(fastest, time.perf_counter() - began)
-    spent = server.cpu_seconds() - before[0], gateway.cpu_seconds() - before[1]
-    return Cost(spent[0] / times * 1000, spent[1] / times * 1000, fastest * 1000, size)
+        if number >= 2:
+            database += server.cpu_seconds() - before[0]
+            serving += gateway.cpu_seconds() - before[1]
+    return Cost(database / times * 1000, serving / times * 1000, fastest * 1000, size)
 
 
 async def measure(server: Server, finished: int, pending: int, times: int) -> int:

@@ -69,6 +69,7 @@ async def list_failures(call: Call[FailuresParameters, None]) -> Page[FailureGro
 
     The newest 2000 failed attempts and 2000 failed jobs are looked at, whatever the tables hold; `is_partial` tells that
     there were more.
+    `trend` says which way a group goes.
     """
     asked = call.parameters
     found = await call.services.client.metrics.failure_groups(

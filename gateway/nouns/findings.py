@@ -112,7 +112,7 @@ routes = Routes("upkeep")
 @routes("GET", "/api/doctor", "Examine the server as `leasehold doctor` does", errors=(NOT_READY,), scope=Scope.OPERATE)
 async def list_checks(call: Call[ChecksParameters, None]) -> ChecksBody:
     """The checks of `leasehold doctor` that are about the server, made by this gateway with the rights of its role. They take
-    Postgres about 100 ms of CPU, so all who ask share the last ones as long as these are fresh enough for them. What concerns
+    Postgres about 45 ms of CPU, so all who ask share the last ones as long as these are fresh enough for them. What concerns
     the machine and the settings of a worker is told by the command alone. It needs the scope operate, because it tells of other
     sessions of the server and what they ask."""
     checkup = call.services.checkup

@@ -9,24 +9,35 @@ with recursive open(queue, kind, number) as (
                           where j.state = 'pending' and (j.queue, j.kind) > (o.queue, o.kind) order by j.queue, j.kind limit 1) n
      where o.number < 1000
 ), fleet as materialized (
-    select w.incarnation, case when w.stopped_at is null then leasehold.is_alive(w, leasehold.clock()) else false end as is_alive,
-           array_remove(array_remove(w.kinds, 'echo'), 'dummy') as own_kinds
+    select w.incarnation, leasehold.is_alive(w, t.now) as is_alive
       from leasehold.workers w
-), release as materialized (
-    -- Workers of one deployment are alike, so that there are few of these however many workers there are. Those of another app
-    -- have no kind in common with it but the two that every worker has. One without a process id is no process of ours: another
-    -- system tells of it by heartbeats, and its version says nothing about theirs.
-    select w.queues, a.own_kinds, w.kinds = '{}' as has_all, w.version, w.app_version, max(w.started_at) as started_at
+     cross join (select leasehold.clock() as now) t
+), alike as materialized (
+    -- Workers of one deployment are alike, so that there are few of these however many workers there are. One without a process
+    -- id is no process of ours: another system tells of it by heartbeats, and its version says nothing about theirs.
+    select w.queues, w.kinds, w.version, w.app_version, max(w.started_at) as started_at, array_agg(w.incarnation) as incarnations
       from leasehold.workers w join fleet a using (incarnation)
      where a.is_alive and w.pid <> 0
-     group by 1, 2, 3, 4, 5
+     group by 1, 2, 3, 4
+), release as materialized (
+    -- Workers of another app have no kind in common with it but the two that every worker has.
+    select a.*, a.kinds = '{}' as has_all, array_remove(array_remove(a.kinds, 'echo'), 'dummy') as own_kinds from alike a
+), outdated as materialized (
+    select unnest(r.incarnations) as incarnation
+      from release r
+     cross join lateral (select (l.version, l.app_version) is distinct from (r.version, r.app_version) as is_other
+                           from release l
+                          where (l.queues = '{}' or r.queues = '{}' or l.queues && r.queues)
+                            and (l.has_all or r.has_all or l.own_kinds = r.own_kinds or l.own_kinds && r.own_kinds)
+                          order by l.started_at desc limit 1) n
+     where n.is_other
 )
 select w.worker_id, coalesce(w.name, leasehold.name_worker(w.worker_id)) as name, w.host, w.pid, w.version, w.app_version, w.queues, w.kinds, w.slots,
        cardinality(h.job_ids) as active_jobs, h.job_ids as active_job_ids,
        case when w.stopped_at is null and not a.is_alive then 'stale' else w.state end as state,
        w.memory, w.memory_limit, w.cpu, w.cpu_limit,
        case when a.is_alive then w.backoff end as backoff, case when a.is_alive then w.backoff_until end as backoff_until,
-       coalesce(m.kinds, '{}') as missing_kinds, coalesce(n.is_other, false) as outdated,
+       coalesce(m.kinds, '{}') as missing_kinds, o.incarnation is not null as outdated,
        w.started_at, w.heartbeat_at, w.stopped_at, w.incarnation, extract(epoch from t.now - w.heartbeat_at)::double precision as silent_for, w.lost_wake_ups,
        w.rss, w.cpu_user, w.cpu_system
   from leasehold.workers w
@@ -35,10 +46,6 @@ select w.worker_id, coalesce(w.name, leasehold.name_worker(w.worker_id)) as name
  cross join lateral (select coalesce(array_agg(f.id), '{}') as job_ids
                        from (select j.id from leasehold.jobs j where j.incarnation = w.incarnation and j.state in ('claimed', 'running')
                               order by j.state = 'running' desc, j.id limit w.slots) f) h
-  left join lateral (select array_agg(distinct o.kind order by o.kind) as kinds from open o
-                      where a.is_alive and w.kinds <> '{}' and o.kind <> all (w.kinds) and (w.queues = '{}' or o.queue = any (w.queues))) m on true
-  left join lateral (select (l.version, l.app_version) is distinct from (w.version, w.app_version) as is_other
-                       from release l
-                      where a.is_alive and w.pid <> 0 and (l.queues = '{}' or w.queues = '{}' or l.queues && w.queues)
-                        and (l.has_all or w.kinds = '{}' or l.own_kinds = a.own_kinds or l.own_kinds && a.own_kinds)
-                      order by l.started_at desc limit 1) n on true;
+  left join lateral (select array_agg(distinct p.kind order by p.kind) as kinds from open p
+                      where a.is_alive and w.kinds <> '{}' and p.kind <> all (w.kinds) and (w.queues = '{}' or p.queue = any (w.queues))) m on true
+  left join outdated o on o.incarnation = w.incarnation;

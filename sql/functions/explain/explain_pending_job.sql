@@ -14,7 +14,7 @@ declare
     c_most   constant integer := 10000;
     v_ahead  integer := leasehold.count_jobs_ahead(job.queue, job.kind, job, c_most);
     v_others integer;
-    v_rate   double precision := leasehold.measure_rate(job.queue, job.kind);
+    v_rate   double precision;
     v_worker record;
 begin
     select count(*) as workers, count(*) filter (where w.idle or w.active_jobs < w.slots) as idle, sum(w.slots) as slots, sum(w.active_jobs) as active,
@@ -37,17 +37,19 @@ begin
                             where w.incarnation = any (explain_pending_job.incarnations)
                               and (w.queues = '{}' or l.queue = any (w.queues)) and (w.kinds = '{}' or l.kind = any (w.kinds)))
              limit 20) s;
+    if v_ahead + v_others = 0 and not is_stopped and not is_limited and v_worker.idle > 0 then
+        return query
+        select 'idle_worker', format('nothing is in its way: %s worker(s) with a free slot serve it and take it with their next poll', v_worker.idle), null::timestamptz,
+               jsonb_build_object('workers', v_worker.idle_ids);
+        return;
+    end if;
+    v_rate := leasehold.measure_rate(job.queue, job.kind);
     if v_ahead + v_others > 0 then
         return query
         select 'behind', format('%s job(s) of its queue and kind are before it', case when v_ahead = c_most then 'at least ' else '' end || v_ahead)
                          || case when v_others > 0 then format(', and at least %s others that the same workers serve', v_others) else '' end, null::timestamptz,
                jsonb_build_object('jobs', v_ahead, 'other_jobs', v_others, 'per_second', v_rate, 'live_workers', v_worker.workers, 'slots', v_worker.slots,
                                   'active_jobs', v_worker.active);
-    elsif not is_stopped and not is_limited and v_worker.idle > 0 then
-        return query
-        select 'idle_worker', format('nothing is in its way: %s worker(s) with a free slot serve it and take it with their next poll', v_worker.idle), null::timestamptz,
-               jsonb_build_object('workers', v_worker.idle_ids);
-        return;
     elsif not is_stopped and not is_limited then
         return query
         select 'busy', format('it is the next one: the %s worker(s) that serve it run %s job(s) in %s slot(s) and take it when one is free', v_worker.workers,

@@ -1,31 +1,9 @@
--- Purpose     Tell how many jobs of a queue and kind finish per second now. It counts the newest few thousand rows of
---             today's partition, which lie at its end, so it needs no index and reads no big table.
+-- Purpose     Tell how many jobs of a queue and kind finish per second now.
 -- Parameters  queue, kind: which
--- Returns     jobs per second, over the last 10 s where ten or more were finished in them, else over the last minute in the
---             same way, else over five; null where fewer than two were finished
+-- Returns     as per_second of measure_rates; null where fewer than two were finished
 -- Errors      none
--- Tables      finished_jobs (the last 256 pages of the current partition)
-create or replace function leasehold.measure_rate(queue text, kind text) returns double precision language plpgsql volatile
-set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set jit = off as $$
-#variable_conflict use_column
-declare
-    v_now   timestamptz := leasehold.clock();
-    v_table regclass := coalesce((select to_regclass('leasehold.' || quote_ident(p.name)) from leasehold.list_partitions() p
-                                   where p.parent = 'finished_jobs' and p.since <= v_now and p.until > v_now), 'leasehold.finished_jobs_default');
-    v_first bigint := greatest(0, pg_relation_size(v_table) / current_setting('block_size')::bigint - 256);
-    v_rate  double precision;
-begin
-    -- From the first one found: it opens the window, so it is not counted.
-    execute format(
-        'select (n.jobs - 1) / greatest(0.001, extract(epoch from $3 - n.since))::double precision
-           from (select w.seconds, count(*) as jobs, min(f.finished_at) as since
-                   from (values (10), (60), (300)) w(seconds)
-                   join (select finished_at from %s where ctid >= $4 and queue = $1 and kind = $2 and finished_at <= $3) f
-                     on f.finished_at > $3 - make_interval(secs => w.seconds)
-                  group by w.seconds) n
-          where n.jobs >= 10 or n.seconds = 300
-          order by n.seconds limit 1', v_table)
-       into v_rate using measure_rate.queue, measure_rate.kind, v_now, format('(%s,0)', v_first)::tid;
-    return case when v_rate > 0 then v_rate end;
-end
+-- Tables      as measure_rates
+create or replace function leasehold.measure_rate(queue text, kind text) returns double precision language sql volatile
+set search_path = leasehold, pg_catalog, pg_temp set jit = off as $$
+select r.per_second from leasehold.measure_rates(measure_rate.queue, measure_rate.kind) r
 $$;

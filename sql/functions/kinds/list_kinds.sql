@@ -19,15 +19,15 @@ select k.kind, k.definition ->> 'queue', (k.definition ->> 'priority')::integer,
        coalesce((select jsonb_agg(jsonb_build_object('app', nullif(v.app, ''), 'app_version', nullif(v.app_version, ''), 'declared_at', v.declared_at,
                         'fields', array(select coalesce(a.key, b.key) from jsonb_each(v.definition) a full join jsonb_each(k.definition) b on a.key = b.key
                                          where a.value is distinct from b.value order by 1),
-                        'workers', (select count(*) from leasehold.workers w
-                                     where coalesce(w.app_version, '') = v.app_version and w.stopped_at is null and (w.kinds = '{}' or v.kind = any (w.kinds))
-                                       and leasehold.is_alive(w, leasehold.clock())))
+                        'workers', (select count(*) from leasehold.workers w cross join (select leasehold.clock() as now) t
+                                     where coalesce(w.app_version, '') = v.app_version and (w.kinds = '{}' or v.kind = any (w.kinds))
+                                       and leasehold.is_alive(w, t.now)))
                         order by v.newest_at desc, v.app, v.app_version)
                    from leasehold.kind_versions v
                   where v.kind = k.kind and (v.app, v.app_version) <> (k.app, k.app_version) and v.definition <> k.definition), '[]'),
-       (select count(*) from leasehold.workers w
+       (select count(*) from leasehold.workers w cross join (select leasehold.clock() as now) t
          where (k.kind = any (w.kinds) or w.kinds = '{}' and coalesce(w.app_version, '') = k.app_version)
-           and w.stopped_at is null and leasehold.is_alive(w, leasehold.clock()))
+           and leasehold.is_alive(w, t.now))
   from leasehold.kinds k
  where list_kinds.kind is null or k.kind = list_kinds.kind
  order by k.kind

@@ -15,7 +15,7 @@ with counted as materialized (
 ), limited as materialized (
     select l.queue, count(*)::integer as limits from leasehold.limits l group by l.queue
 ), live as materialized (
-    select w.queues from leasehold.workers w where w.stopped_at is null and leasehold.is_alive(w, leasehold.clock())
+    select w.queues from leasehold.workers w cross join (select leasehold.clock() as now) t where leasehold.is_alive(w, t.now)
 ), unserved as materialized (
     select u.queue, array_agg(u.kind order by u.kind) as kinds from leasehold.list_unclaimed_kinds(1) u where u.reason = 'unserved' group by u.queue
 ), known(queue) as (

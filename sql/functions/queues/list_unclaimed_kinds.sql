@@ -12,7 +12,8 @@ set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqsca
 with live as materialized (
     -- Workers of one deployment are alike, so that there are few of these however many workers there are.
     select distinct w.queues, w.kinds, w.state = 'paused' as is_paused
-      from leasehold.workers w where w.state in ('ready', 'paused') and leasehold.is_alive(w, leasehold.clock())
+      from leasehold.workers w cross join (select leasehold.clock() as now) t
+     where w.state in ('ready', 'paused') and leasehold.is_alive(w, t.now)
 ), unclaimed as materialized (
     select r.queue, r.kind, r.oldest_run_at, case when q.queue is not null then 'paused' when s.is_paused then 'paused_workers' else 'unserved' end as reason
       from leasehold.list_ready_kinds() r

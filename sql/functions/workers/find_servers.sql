@@ -13,5 +13,6 @@ select count(*), count(*) filter (where s.queue), count(*) filter (where s.kind)
   from (select w.incarnation, w.state = 'paused' as is_paused,
                w.queues = '{}' or find_servers.queue = any (w.queues) as queue, w.kinds = '{}' or find_servers.kind = any (w.kinds) as kind
           from leasehold.workers w
-         where w.state in ('ready', 'paused') and leasehold.is_alive(w, leasehold.clock())) s
+         cross join (select leasehold.clock() as now) t
+         where w.state in ('ready', 'paused') and leasehold.is_alive(w, t.now)) s
 $$;

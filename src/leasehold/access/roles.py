@@ -22,6 +22,8 @@ ROLE_NAMES: tuple[RoleName, ...] = get_args(RoleName)
 DEFAULT_PREFIX = "leasehold_"
 EVERYBODY = frozenset({"clock"})
 """What every role may call; it runs with the caller's rights."""
+PLAIN = frozenset({"is_alive"})
+"""What runs with the caller's rights although it stands in rows: it becomes part of the query that asks."""
 _ROW = re.compile(r"^ +\('(\w+)', '([^']*)', '([\w ]*)',\s+'([\w\s]*)'\)", re.MULTILINE)
 
 
@@ -51,7 +53,7 @@ def functions_of(role: RoleName) -> frozenset[str]:
 
 
 def public_functions() -> frozenset[str]:
-    """Those that run with the rights of their owner for every caller."""
+    """Those that stand in a row. But for PLAIN, they run with the rights of their owner for every caller."""
     return frozenset[str]().union(*(each.calls for each in read_roles().values()))
 
 

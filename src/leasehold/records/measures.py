@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Literal
 
 import msgspec
 
@@ -152,6 +153,8 @@ class FailureGroup(msgspec.Struct, frozen=True, kw_only=True):
         versions: of the app, of those workers that are still known.
         counts: failures in each of 24 equal parts of the time from `starts_at` to `ends_at`, the oldest first.
         is_partial: there were more failures than were looked at; the older ones do not count.
+        trend: the last sixth of the time beside what came before it. `quiet`: it has none in it. `new`: it has all in it.
+            `rising`: three or more, and at least three times as many an hour as before. `steady`: else. None where `is_partial`.
     """
 
     fingerprint: str
@@ -170,6 +173,7 @@ class FailureGroup(msgspec.Struct, frozen=True, kw_only=True):
     starts_at: datetime
     ends_at: datetime
     is_partial: bool
+    trend: Literal["new", "rising", "steady", "quiet"] | None = None
 
 
 class GroupFailure(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 
@@ -30,16 +31,35 @@ def test_failures_are_grouped_and_come_live(fail: Fail, open_page: OpenPage, at:
     rows = page.locator("tr[data-group]")
     expect(rows).to_have_count(2)
     expect(rows.nth(0)).to_contain_text("shop.py:9 in send")
-    expect(rows.nth(1).locator("> td").nth(3)).to_have_text("3")
+    expect(rows.nth(1).locator("> td").nth(4)).to_have_text("3")
     expect(page.get_by_role("button", name="Live")).to_be_visible()
     fail("charge")
-    expect(rows.nth(0).locator("> td").nth(3)).to_have_text("4")
+    expect(rows.nth(0).locator("> td").nth(4)).to_have_text("4")
     page.get_by_label("Kind").fill("mail")
     page.get_by_role("button", name="Find").click()
     expect(rows).to_have_count(1)
     page.reload()
     expect(page.get_by_label("Kind")).to_have_value("mail")
     expect(rows).to_have_count(1)
+
+
+def test_a_group_says_which_way_it_goes_and_what_the_word_means(
+    fail: Fail, open_page: OpenPage, at: At, database_url: str, psql: Psql
+) -> None:
+    for kind in ("quiet", "rising", "steady"):
+        fail(kind, jobs=3)
+    psql(database_url, "update leasehold.finished_jobs set finished_at = finished_at - interval '6 hours'")
+    for kind, jobs in (("new", 1), ("rising", 3), ("steady", 1)):
+        fail(kind, jobs=jobs)
+    page = open_page(at("/failures"))
+    trends = page.locator("tr[data-group] .badge")
+    expect(trends).to_have_text(["steady", "rising", "new", "quiet"])
+    for each in trends.all():
+        expect(each).to_have_attribute("title", re.compile("the last sixth of this time"))
+    page.get_by_role("link", name="last 1h").click()
+    expect(trends).to_have_text(["new", "new", "new"])
+    page.get_by_role("link", name="ValueError").first.click()
+    expect(page.get_by_role("definition").filter(has_text="new")).to_be_visible()
 
 
 def test_all_jobs_of_a_group_are_retried_after_a_trial(

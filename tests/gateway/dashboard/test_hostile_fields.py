@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,6 +17,7 @@ from tests.gateway.dashboard.hostile import HOSTILE, is_too_wide
 from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, address
 from tests.gateway.dashboard.visits import visit
 from tests.gateway.fakes.running import RunningGateway
+from tests.support.saved import save
 
 PHONE = {"width": 390, "height": 800}
 LONG = "w" * 8192
@@ -138,6 +141,32 @@ def test_a_list_is_narrowed_down_by_it_as_text(signed_in: tuple[RunningGateway, 
         fill(page, text, {})
         page.get_by_role("button", name="Find").click()
         check_narrowed(page, text, before)
+
+
+def test_what_two_payloads_are_compared_by_is_text_and_so_is_what_has_changed(
+    serve: Serve, open_page: OpenPage, database_url: str, tmp_path: Path
+) -> None:
+    was, now = (
+        {"data": {"products": [{"id": n, "name": name, "price": price} for n, name in enumerate(HOSTILE)]}}
+        for price in ("cheap", MARKUP)
+    )
+    with ThreadPoolExecutor(1) as thread:  # the driver of the browser has a loop in this one
+        saved = thread.submit(save, database_url, tmp_path, was, now, key="101", metadata={}).result()
+    page = open_page(
+        address(serve(payloads_store=str(tmp_path)), f"/payloads/{saved[-1].id}"), refusals=True, viewport=PHONE
+    )
+    for text in TEXTS:
+        before = page.url
+        expect(page.get_by_role("button", name="Find")).to_be_visible()
+        fill(page, text, {})
+        page.get_by_role("button", name="Find").click()
+        check_narrowed(page, text, before)
+    fill(page, "", {"records": "data.products", "record_key": "", "fields": "price"})
+    page.get_by_role("button", name="Find").click()
+    for number, name in enumerate(HOSTILE):
+        expect(page.get_by_role("table").get_by_role("row").nth(number + 1)).to_contain_text(name)
+    assert not page.evaluate(BROKEN)
+    assert not is_too_wide(page)
 
 
 def test_a_filter_takes_it_as_text(signed_in: tuple[RunningGateway, Page]) -> None:

@@ -66,6 +66,14 @@ def test_hostile_subjects_are_only_text(
     assert [text for text in HOSTILE if text not in shown] == []
 
 
+def test_on_a_phone_a_sentence_with_a_command_in_it_stays_a_sentence(open_page: OpenPage, at: At) -> None:
+    page = open_page(at("/doctor"), viewport={"width": 390, "height": 800})
+    command = page.locator("p.trouble code")
+    expect(command).to_have_text("leasehold doctor")
+    # It is no column of its own, in which its words break.
+    assert command.evaluate("code => getComputedStyle(code).display") == "inline"
+
+
 def test_the_server_is_examined_with_what_is_wrong_first(
     open_page: OpenPage, fresh_database_url: str, psql: Psql
 ) -> None:

@@ -188,10 +188,20 @@ async def test_a_job_that_nobody_takes_though_nothing_is_in_its_way_is_named(dat
     assert (await check_claims(database)).verdict == "ok"
 
 
+async def test_of_several_jobs_that_nobody_takes_the_one_before_all_others_is_named(database: Database) -> None:
+    for kind, priority in (("a", 0), ("b", 5), ("c", 9)):
+        await enqueue(database, kind=kind, priority=priority)
+    worker = SqlWorker(database)
+    await worker.register(queues=["default"], kinds=["a", "b"], slots=1)
+    assert "job 2 of kind b in queue default" in (await check_claims(database, overlooked_after=0.0)).detail
+    await database.call("heartbeat_worker", worker.incarnation, 1, "ready", True)
+    assert (await check_claims(database, overlooked_after=0.0)).verdict == "ok"  # nobody has a free slot
+
+
 def test_a_slow_claim_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(work, "SLOW_MILLISECONDS", 50.0)
-    assert judge_claims([], 3.25).detail == "a claim of one job takes 3.2 ms"
-    check = judge_claims([], 233.0)
+    assert judge_claims(None, 3.25).detail == "a claim of one job takes 3.2 ms"
+    check = judge_claims(None, 233.0)
     assert (check.verdict, check.detail) == ("problem", "a claim of one job takes 233 ms")
 
 

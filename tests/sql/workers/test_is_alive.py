@@ -58,3 +58,10 @@ async def test_a_worker_that_renews_its_leases_lives_though_its_loop_is_blocked(
         await freeze(connection, "2026-03-01 12:00:40Z")
         await worker.renew([job])
         assert await states(connection, [41, 65, 66]) == ["ready", "ready", "stale"]
+
+
+async def test_it_becomes_part_of_the_query_that_asks(database: Database) -> None:
+    """A call for each worker is what most pages of the dashboard would cost."""
+    asked = "leasehold.workers w cross join (select leasehold.clock() as now) t where leasehold.is_alive(w, t.now)"
+    plan = await database.fetch(f"explain (verbose) select w.worker_id from {asked}")
+    assert [line for (line,) in plan if "is_alive" in line] == []

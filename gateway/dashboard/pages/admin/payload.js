@@ -70,6 +70,6 @@ function Changes({ found: { from, to, diff, details }, fields, recordKey }) {
   return html`<p><b>${count(diff.added)} added, ${count(diff.removed)} removed${fields.map((each) => `, ${count(diff[`${each}Changes`])} ${each} changed`).join("")}</b>
       <span class="quiet">: payload <a href=${hrefOf(`/payloads/${from.id}`)}>${String(from.id)}</a> has ${count(from.productCount)} records, payload ${String(to.id)} has ${count(to.productCount)}.</span></p>
     ${rows.length === 0 ? null : html`<div class="scroll"><table><thead><tr><th class="tight">What</th><th>Record</th><th>Field</th><th class="number">Was</th><th class="number">Now</th><th class="number">Change</th></tr></thead>
-      <tbody>${rows.map(([what, record, field, was, now, change], at) => html`<tr key=${at}><td class="tight">${what}</td><td><bdi>${String(record)}</bdi></td><td><bdi>${field}</bdi></td>
+      <tbody>${rows.map(([what, record, field, was, now, change], at) => html`<tr key=${at}><td class="tight">${what}</td><td><bdi>${String(record)}</bdi></td><td>${field && html`<bdi>${field}</bdi>`}</td>
         <td class="number quiet"><bdi>${was}</bdi></td><td class="number"><b><bdi>${now}</bdi></b></td><td class="number">${change}</td></tr>`)}</tbody></table></div>`}`;
 }

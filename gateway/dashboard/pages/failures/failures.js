@@ -8,7 +8,7 @@ import { Bars } from "../../parts/bars.js";
 import { useDeploys } from "../../parts/charts/deploys.js";
 import { Fields } from "../../parts/listing.js";
 import { Empty, Shown } from "../../parts/states.js";
-import { chosenTime, hasFailures, sinceOf, Times } from "./times.js";
+import { chosenTime, hasFailures, sinceOf, Times, Trend } from "./times.js";
 
 export function FailuresPage() {
   const { query } = place.value;
@@ -29,7 +29,7 @@ function Groups({ groups, time }) {
   return html`
     ${groups.some((each) => each.is_partial) ? html`<p class="trouble" data-tone="warn">There were more failures than can be looked at; the newest are shown.</p>` : null}
     <div class="scroll"><table>
-      <thead><tr><th>Kind</th><th>Error</th><th>Over time</th><th class="number">Failures</th><th class="number">Jobs failed</th>
+      <thead><tr><th>Kind</th><th>Error</th><th>Trend</th><th>Over time</th><th class="number">Failures</th><th class="number">Jobs failed</th>
         <th>Last</th><th>First</th><th>Versions</th></tr></thead>
       <tbody>${groups.map((each) => html`<${Row} key=${each.fingerprint} group=${each} time=${time} marks=${marks} />`)}</tbody>
     </table></div>`;
@@ -42,6 +42,7 @@ function Row({ group, time, marks }) {
     <td><bdi>${group.kind ?? "gone"}</bdi></td>
     <td class="long"><a href=${href}><strong><bdi>${group.error_type ?? "without a type"}</bdi></strong></a> <bdi>${shorten(group.last_message)}</bdi>
       ${group.place ? html`<div class="quiet mono"><bdi>${group.place}</bdi></div>` : null}</td>
+    <td class="tight"><${Trend} of=${group.trend} /></td>
     <td class="tight"><${Bars} counts=${group.counts} from=${group.starts_at} to=${group.ends_at} marks=${marks} label="Failures of ${group.kind ?? "jobs that are gone"}" /></td>
     <td class="number">${count(group.failures)}</td>
     <td class="number">${count(group.failed_jobs)}</td>

@@ -10,7 +10,7 @@ import { Bars } from "../../parts/bars.js";
 import { useDeploys } from "../../parts/charts/deploys.js";
 import { Empty, Shown } from "../../parts/states.js";
 import { Trial } from "../../parts/trial.js";
-import { chosenTime, hasFailures, sinceOf, Times } from "./times.js";
+import { chosenTime, hasFailures, sinceOf, Times, Trend } from "./times.js";
 
 /** @param {{name: string}} props */
 export function GroupPage({ name: fingerprint }) {
@@ -56,6 +56,7 @@ function Whole({ group, failures }) {
         <dt>Last message</dt><dd><bdi>${group.last_message ?? "–"}</bdi></dd>
         <dt>Place</dt><dd class="mono"><bdi>${group.place ?? "–"}</bdi></dd>
         <dt>Failures</dt><dd>${count(group.failures)}, and ${count(group.failed_jobs)} job(s) failed for good</dd>
+        <dt>Trend</dt><dd><${Trend} of=${group.trend} /></dd>
         <dt>First</dt><dd><${Ago} at=${group.first_at} /></dd>
         <dt>Last</dt><dd><${Ago} at=${group.last_at} />, <a href=${hrefOf(`/jobs/${group.last_job_id}`)}>job ${String(group.last_job_id)}</a></dd>
         <dt>Versions</dt><dd><bdi>${group.versions.join(", ") || "none told by the workers that are still known"}</bdi></dd>

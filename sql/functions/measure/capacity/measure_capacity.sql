@@ -18,7 +18,7 @@ set search_path = leasehold, pg_catalog, pg_temp as $$
 with alive as materialized (
     -- Workers of one deployment are alike, so that there are few of these however many workers there are.
     select a.queues, count(*) as workers, sum(a.slots) as slots
-      from leasehold.workers a where a.stopped_at is null and a.state = 'ready' and leasehold.is_alive(a, leasehold.clock())
+      from leasehold.workers a cross join (select leasehold.clock() as now) t where a.state = 'ready' and leasehold.is_alive(a, t.now)
        and (measure_capacity.only_queue is null or a.queues = '{}' or measure_capacity.only_queue = any (a.queues))
      group by a.queues
 )

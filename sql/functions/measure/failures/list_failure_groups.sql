@@ -6,7 +6,9 @@
 -- Returns     fingerprint, kind (null where the jobs are gone), error_type, place, failures (attempts and jobs), failed_jobs (those that failed
 --             for good), first_at, last_at, last_job_id, last_message, queues, versions (of the app, of workers that are still
 --             known), counts (of 24 equal parts of the time, the oldest first), starts_at, ends_at (of the time); is_partial: max_rows was
---             reached, so older failures are not in it · the group that failed last comes first
+--             reached, so older failures are not in it · trend: the last sixth of the time beside what came before it: quiet (it has
+--             none in it), new (all), rising (three or more, and at least three times as many an hour as before), steady (else); null
+--             where is_partial · the group that failed last comes first
 -- Errors      LH001 max_groups or max_rows out of range, until not after since
 -- Tables      as find_failures, workers (read)
 create or replace function leasehold.list_failure_groups(
@@ -14,7 +16,7 @@ create or replace function leasehold.list_failure_groups(
     max_groups integer default 100, max_rows integer default 2000, only_fingerprint text default null
 ) returns table (fingerprint text, kind text, error_type text, place text, failures bigint, failed_jobs bigint, first_at timestamptz,
                  last_at timestamptz, last_job_id bigint, last_message text, queues text[], versions text[], counts integer[],
-                 starts_at timestamptz, ends_at timestamptz, is_partial boolean) language plpgsql stable
+                 starts_at timestamptz, ends_at timestamptz, is_partial boolean, trend text) language plpgsql stable
 set search_path = leasehold, pg_catalog, pg_temp set jit = off as $$
 #variable_conflict use_column
 declare
@@ -42,7 +44,8 @@ begin
     ), latest as (
         select distinct on (f.fingerprint) f.* from found f order by f.fingerprint, f.at desc, f.job_id desc
     ), parts as (
-        select p.fingerprint, array_agg(coalesce(c.failures, 0) order by p.part) as counts
+        select p.fingerprint, array_agg(coalesce(c.failures, 0) order by p.part) as counts,
+               coalesce(sum(c.failures) filter (where p.part > 20), 0) as recent
           from (select g.fingerprint, n as part from grouped g, generate_series(1, 24) n) p
           left join (select f.fingerprint, f.part, count(*)::int as failures from found f group by f.fingerprint, f.part) c using (fingerprint, part)
          group by p.fingerprint
@@ -52,7 +55,9 @@ begin
            coalesce(g.queues, '{}'),
            array(select distinct w.app_version from leasehold.workers w
                   where w.worker_id = any (g.worker_ids) and w.app_version is not null order by 1),
-           p.counts, v_since, v_until, g.is_full
+           p.counts, v_since, v_until, g.is_full,
+           case when g.is_full then null when p.recent = 0 then 'quiet' when p.recent = g.failures then 'new'
+                when p.recent >= 3 and 5 * p.recent >= 3 * (g.failures - p.recent) then 'rising' else 'steady' end
       from grouped g join latest l using (fingerprint) join parts p using (fingerprint)
      order by g.last_at desc, g.fingerprint;
 end

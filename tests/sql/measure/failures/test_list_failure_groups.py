@@ -62,6 +62,17 @@ async def test_each_part_of_the_time_has_its_count(database: Database) -> None:
         assert row["counts"] == [0, 2, 0, 0, 0, 1] + [0] * 17 + [1]
 
 
+async def test_the_last_sixth_of_the_time_says_which_way_a_group_goes(database: Database) -> None:
+    trends = {(2, 0): "quiet", (0, 1): "new", (1, 2): "steady", (5, 3): "rising", (6, 3): "steady"}
+    async with database.reserve("clocked") as connection:
+        for place, hour in enumerate((7, 8)):
+            await freeze(connection, f"2030-01-01 {hour:02}:59Z")
+            for failures in trends:
+                await fail(connection, f"pay {failures}", *[PLACE] * failures[place])
+        rows = await connection.call("list_failure_groups", NOON - timedelta(hours=24), NOON)
+        assert {row["kind"]: row["trend"] for row in rows} == {f"pay {each}": trend for each, trend in trends.items()}
+
+
 async def test_the_versions_of_the_app_are_named(database: Database) -> None:
     async with database.reserve("clocked") as connection:
         await freeze(connection, "2030-01-01 11:00Z")
@@ -115,5 +126,5 @@ async def test_it_reads_no_more_than_it_is_told_whatever_the_tables_hold(fresh_d
         async with measured(connection) as work:
             (row,) = await connection.call("list_failure_groups", max_rows=50)
         await connection.execute("commit")
-        assert (row["failures"], row["is_partial"]) == (50, True)
+        assert (row["failures"], row["is_partial"], row["trend"]) == (50, True, None)
         assert work.pages - work.planning < 400
