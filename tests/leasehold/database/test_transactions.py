@@ -10,6 +10,7 @@ from typing import Any
 import asyncpg
 import pytest
 import trio
+from asyncpg import connect_utils
 
 from leasehold.database import AsyncioDatabase, Database, open_asyncio_database, open_database
 from leasehold.database.transactions import release
@@ -206,6 +207,42 @@ async def test_a_transaction_that_is_cancelled_anywhere_is_undone_in_silence(
                 await transaction.fetch(statement)
     assert complaints.text == ""
     await eventually(lambda: is_nothing_open(database))
+
+
+@pytest.mark.parametrize("in_transaction", [True, False])
+async def test_a_request_to_cancel_that_overtakes_its_statement_is_repeated(
+    database: Database, monkeypatch: pytest.MonkeyPatch, in_transaction: bool
+) -> None:
+    requests: list[Any] = []
+    request: Any = getattr(connect_utils, "_cancel")  # noqa: B009  it has no types
+
+    async def ignored_at_first(**about: Any) -> None:
+        requests.append(about)
+        if len(requests) > 1:
+            await request(**about)
+
+    monkeypatch.setattr(connect_utils, "_cancel", ignored_at_first)
+    async with trio.open_nursery() as nursery:
+
+        async def sleep() -> None:
+            if in_transaction:
+                await fetch_within(database, "select pg_sleep(600)")
+            else:
+                await database.fetch("select pg_sleep(600)")
+
+        nursery.start_soon(sleep)
+        await eventually(lambda: is_asleep(database))
+        nursery.cancel_scope.cancel()
+    await eventually(lambda: is_nothing_open(database))
+    assert len(requests) == 2
+
+
+async def is_asleep(database: Database) -> bool:
+    return bool(
+        await database.fetch(
+            "select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'"
+        )
+    )
 
 
 def test_trouble_of_a_release_that_is_cancelled_reaches_nobody(database_url: str) -> None:
