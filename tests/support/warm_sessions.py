@@ -133,8 +133,9 @@ class _Door:
             words = startup[8:-2].split(b"\0")
             asked = dict(zip(words[::2], words[1::2], strict=True))
             is_usual = {name.decode() for name in asked} <= USUAL
+            # Of the same name: RESET ALL brings back the name that a session began with.
             name = asked.get(b"application_name", b"").decode()
-            place = asked[b"user"] + b"\0" + asked[b"database"]
+            place = b"\0".join((asked[b"user"], asked[b"database"], name.encode()))
             taken = self._take(place, name) if is_usual else None
             session = taken or _Session(self._place, startup)
             with suppress(OSError):
