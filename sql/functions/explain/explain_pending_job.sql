@@ -4,7 +4,7 @@
 --             from starting · is_limited: a limit does, for now
 -- Returns     as explain_job
 -- Errors      none
--- Tables      workers, jobs, queues (read, up to 20,000 entries of the claim index), as measure_rate
+-- Tables      workers, jobs, queues (read, up to 20,000 entries of the claim index), as measure_rates
 create or replace function leasehold.explain_pending_job(job leasehold.all_jobs, incarnations uuid[], is_stopped boolean, is_limited boolean)
 returns table (reason text, explanation text, until timestamptz, facts jsonb) language plpgsql volatile
 set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set jit = off
@@ -43,7 +43,7 @@ begin
                jsonb_build_object('workers', v_worker.idle_ids);
         return;
     end if;
-    v_rate := leasehold.measure_rate(job.queue, job.kind);
+    v_rate := (select r.per_second from leasehold.measure_rates(job.queue, job.kind) r);
     if v_ahead + v_others > 0 then
         return query
         select 'behind', format('%s job(s) of its queue and kind are before it', case when v_ahead = c_most then 'at least ' else '' end || v_ahead)

@@ -10,7 +10,6 @@ from typing import Any
 import asyncpg
 import pytest
 import trio
-from asyncpg import connect_utils
 
 from leasehold.database import AsyncioDatabase, Database, open_asyncio_database, open_database
 from leasehold.database.transactions import release
@@ -18,6 +17,7 @@ from leasehold.errors import BadInput, QueryRefused, TransactionEnded
 from tests.support.flavours import in_flavour
 from tests.support.waiting import eventually
 
+DRIVER: Any = asyncpg
 TABLE = "create table public.rows (n int)"
 INSERT = "insert into public.rows values (1)"
 
@@ -214,14 +214,14 @@ async def test_a_request_to_cancel_that_overtakes_its_statement_is_repeated(
     database: Database, monkeypatch: pytest.MonkeyPatch, in_transaction: bool
 ) -> None:
     requests: list[Any] = []
-    request: Any = getattr(connect_utils, "_cancel")  # noqa: B009  it has no types
+    request = DRIVER.connect_utils._cancel
 
     async def ignored_at_first(**about: Any) -> None:
         requests.append(about)
         if len(requests) > 1:
             await request(**about)
 
-    monkeypatch.setattr(connect_utils, "_cancel", ignored_at_first)
+    monkeypatch.setattr(DRIVER.connect_utils, "_cancel", ignored_at_first)
     async with trio.open_nursery() as nursery:
 
         async def sleep() -> None:
@@ -247,9 +247,6 @@ async def is_asleep(database: Database) -> bool:
 
 def test_trouble_of_a_release_that_is_cancelled_reaches_nobody(database_url: str) -> None:
     assert asyncio.run(complaints_of_a_cancelled_release(database_url)) == []
-
-
-DRIVER: Any = asyncpg
 
 
 async def complaints_of_a_cancelled_release(database_url: str) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from leasehold.database import Database
-from tests.sql.explain.test_measure_rate import finish
+from tests.sql.explain.test_measure_rates import finish
 from tests.support.sql_jobs import enqueue, enqueue_many, pile_up
 from tests.support.sql_reasons import because, facts, reasons
 from tests.support.sql_waits import freeze
