@@ -148,6 +148,46 @@ def _of_answer(error: BaseException, state: str) -> LeaseholdError:
     )
 
 
+class OfAsyncpg(Protocol):
+    """A connection of asyncpg. Its pool has none of these names, nor have the others' pools and engines."""
+
+    def is_in_transaction(self) -> bool:
+        """Whether a transaction is open."""
+        ...
+
+
+class OfPsycopg(Protocol):
+    """A `Connection` or `AsyncConnection` of psycopg 3."""
+
+    pgconn: Any
+
+
+class OfSqlalchemy(Protocol):
+    """A `Connection`, `Session`, `AsyncConnection` or `AsyncSession` of SQLAlchemy, or a scoped session."""
+
+    def begin_nested(self) -> Any:
+        """A savepoint."""
+        ...
+
+
+class OfDjango(Protocol):
+    """A connection of Django, as in `connections["default"]`."""
+
+    def get_autocommit(self) -> Any:
+        """Whether each statement commits by itself."""
+        ...
+
+
+class ProxyOfDjango(Protocol):
+    """`django.db.connection`: it says nothing of what it passes on but this."""
+
+    def __contains__(self, key: Any, /) -> bool: ...
+
+
+BlockingConnection: TypeAlias = "OfPsycopg | OfSqlalchemy | OfDjango | ProxyOfDjango"
+"""What type checkers accept as `connection=`. The names tell a connection from a pool; `find_adapter` has the last word."""
+
+
 class AnsweredRow(Protocol):
     """A row, by the names of its columns: a dict, or one of asyncpg. JSON in it is text, or decoded where a library insists."""
 

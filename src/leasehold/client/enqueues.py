@@ -12,7 +12,7 @@ import msgspec
 from leasehold.asks import JobBatch, in_parts, many_jobs, one_job, read_enqueued
 from leasehold.client.core import Part, answered
 from leasehold.database import Caller, Row
-from leasehold.database.calls import Hooks
+from leasehold.database.calls import CallersConnection, Hooks
 from leasehold.errors import BadInput
 from leasehold.jobs.middleware import enqueue_within, events_of, tell_after_commit
 from leasehold.jobs.new_job import JobOptions, NewJob
@@ -79,7 +79,7 @@ class Enqueues(Part):
         job: NewJob[Any] | str,
         args: Mapping[str, Any] | None = None,
         *,
-        connection: Any = None,
+        connection: CallersConnection | None = None,
         hooks: Hooks | None = None,
         notify: bool = True,
         **options: Unpack[JobOptions],
@@ -109,7 +109,12 @@ class Enqueues(Part):
         return job_id
 
     async def enqueue_many(
-        self, jobs: Sequence[NewJob[Any]], *, connection: Any = None, hooks: Hooks | None = None, notify: bool = True
+        self,
+        jobs: Sequence[NewJob[Any]],
+        *,
+        connection: CallersConnection | None = None,
+        hooks: Hooks | None = None,
+        notify: bool = True,
     ) -> list[int]:
         """Enqueue jobs, all or none, and return their ids in the same order. Errors and arguments as `enqueue`.
 
@@ -119,7 +124,12 @@ class Enqueues(Part):
         return [each.job_id for each in made]
 
     async def enqueue_with_outcomes(
-        self, jobs: Sequence[NewJob[Any]], *, connection: Any = None, hooks: Hooks | None = None, notify: bool = True
+        self,
+        jobs: Sequence[NewJob[Any]],
+        *,
+        connection: CallersConnection | None = None,
+        hooks: Hooks | None = None,
+        notify: bool = True,
     ) -> list[EnqueuedJob]:
         """Enqueue jobs as `enqueue_many`, and tell of each whether it is new or what became of the one that was there.
 
@@ -136,7 +146,12 @@ class Enqueues(Part):
         return await self._enqueue(jobs, connection=connection, hooks=hooks, notify=notify)
 
     async def _enqueue(
-        self, jobs: Sequence[NewJob[Any]], *, connection: Any, hooks: Hooks | None, notify: bool
+        self,
+        jobs: Sequence[NewJob[Any]],
+        *,
+        connection: CallersConnection | None,
+        hooks: Hooks | None,
+        notify: bool,
     ) -> list[EnqueuedJob]:
         parts, database = [*in_parts(jobs)], cast("Any", self._database)
         if len(parts) == 1 or (connection is None and not hasattr(database, "transaction")):
@@ -148,7 +163,12 @@ class Enqueues(Part):
         return made
 
     async def _write(
-        self, jobs: Sequence[NewJob[Any]], *, connection: Any, hooks: Hooks | None, notify: bool
+        self,
+        jobs: Sequence[NewJob[Any]],
+        *,
+        connection: CallersConnection | None,
+        hooks: Hooks | None,
+        notify: bool,
     ) -> list[EnqueuedJob]:
         hooks = self._core.hooks_of(connection, hooks)
         batch = JobBatch(jobs, self._core.checked, self._core.knows)
@@ -168,7 +188,9 @@ class Enqueues(Part):
             )
         return batch.given(made)
 
-    async def _send_large(self, batch: JobBatch, deposits: Deposits, connection: Any, notify: bool) -> list[Row]:
+    async def _send_large(
+        self, batch: JobBatch, deposits: Deposits, connection: CallersConnection | None, notify: bool
+    ) -> list[Row]:
         """Enqueue jobs some of whose args are in the payload store. The statement wakes workers at the commit."""
         locker = self._core.locker
         if connection is not None:

@@ -12,16 +12,17 @@ from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from functools import cached_property
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
 
 from leasehold.database.signatures import Fit
-from leasehold.drivers import DOCUMENTS, AnsweredRow, Style, call_text
+from leasehold.drivers import DOCUMENTS, AnsweredRow, BlockingConnection, OfAsyncpg, Style, call_text
 from leasehold.errors import LeaseholdError, TransactionEnded
 
 if TYPE_CHECKING:
     from asyncpg import Record as Row
+    from asyncpg.pool import PoolConnectionProxy
 
 log = logging.getLogger(__name__)
 
@@ -77,6 +78,10 @@ class Caller(ABC):
         """Call `leasehold.<function>` and return the first column of its first row, None where there is no row."""
         rows = await self.call(function, *args, timeout=timeout, **named)
         return next(iter(rows[0].values())) if rows else None
+
+
+CallersConnection: TypeAlias = "Caller | OfAsyncpg | PoolConnectionProxy | BlockingConnection"
+"""What type checkers accept as `connection=`: no pool and no engine."""
 
 
 class OpenTransaction(Caller):

@@ -14,7 +14,7 @@ from typing import Any
 
 from leasehold import asks
 from leasehold.asks import Ask, ended_chain, wait_seconds, watch_chain
-from leasehold.drivers import told
+from leasehold.drivers import BlockingConnection, told
 from leasehold.jobs.endings import ContinueWith
 from leasehold.jobs.new_job import NewJob
 from leasehold.notify.channel import CHANNEL, Closed, parse_notice
@@ -128,7 +128,7 @@ class SyncChains(SyncPart):
         output: Any = None,
         *,
         continue_with: NewJob[Any] | ContinueWith[Any] | None = None,
-        connection: Any = None,
+        connection: BlockingConnection | None = None,
     ) -> builtins.list[int]:
         """Complete the open job of a chain without a worker, in any state; returns the ids of the new jobs.
 

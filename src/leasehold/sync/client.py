@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from leasehold import asks
 from leasehold.asks import JobBatch, in_parts, many_jobs, one_job, output_of
+from leasehold.drivers import BlockingConnection
 from leasehold.events import Event, JobCancelled, JobRequeued
 from leasehold.jobs.kind import Kind
 from leasehold.jobs.middleware import events_of, tell_after_commit
@@ -87,7 +88,7 @@ class SyncClient(SyncPart):
         job: NewJob[Any] | str,
         args: Mapping[str, Any] | None = None,
         *,
-        connection: Any = None,
+        connection: BlockingConnection | None = None,
         notify: bool = True,
         **options: Unpack[JobOptions],
     ) -> int:
@@ -112,7 +113,9 @@ class SyncClient(SyncPart):
         [job_id] = self.enqueue_many([one_job(job, args, options)], connection=connection, notify=notify)
         return job_id
 
-    def enqueue_many(self, jobs: Sequence[NewJob[Any]], *, connection: Any = None, notify: bool = True) -> list[int]:
+    def enqueue_many(
+        self, jobs: Sequence[NewJob[Any]], *, connection: BlockingConnection | None = None, notify: bool = True
+    ) -> list[int]:
         """Enqueue jobs, all or none, and return their ids in the same order. Errors and arguments as `enqueue`.
 
         It takes one statement, and a statement in one transaction for each ten thousand of a longer list.
@@ -120,7 +123,7 @@ class SyncClient(SyncPart):
         return [each.job_id for each in self.enqueue_with_outcomes(jobs, connection=connection, notify=notify)]
 
     def enqueue_with_outcomes(
-        self, jobs: Sequence[NewJob[Any]], *, connection: Any = None, notify: bool = True
+        self, jobs: Sequence[NewJob[Any]], *, connection: BlockingConnection | None = None, notify: bool = True
     ) -> list[EnqueuedJob]:
         """Enqueue jobs as `enqueue_many`, and tell of each whether it is new or what became of the one that was there.
 
@@ -133,7 +136,9 @@ class SyncClient(SyncPart):
         layers = core.middlewares if core.app is None else [*core.app.enqueue_middlewares, *core.middlewares]
         return enqueue_in_turn(layers, partial(self._enqueue, connection=connection, notify=notify), jobs)
 
-    def _enqueue(self, jobs: Sequence[NewJob[Any]], /, *, connection: Any, notify: bool) -> list[EnqueuedJob]:
+    def _enqueue(
+        self, jobs: Sequence[NewJob[Any]], /, *, connection: BlockingConnection | None, notify: bool
+    ) -> list[EnqueuedJob]:
         observers, events, made = self._core.observers, list[Event](), list[EnqueuedJob]()
         parts = [*in_parts(jobs)]
         with self._core.transaction() if connection is None and len(parts) > 1 else nullcontext(connection) as chosen:

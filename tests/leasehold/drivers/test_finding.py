@@ -178,7 +178,8 @@ def test_a_pool_is_no_connection_and_one_of_its_connections_is(database_url: str
         asyncpg_: Any = asyncpg
         async with open_client(database_url) as client, asyncpg_.create_pool(database_url, min_size=1) as pool:
             async with psycopg_pool.AsyncConnectionPool(database_url, min_size=1) as other:
-                for each in (pool, other):
+                pools: list[Any] = [pool, other]
+                for each in pools:
                     with pytest.raises(BadInput, match=r"Pool is a pool: .* pass that connection"):
                         await client.enqueue("echo", connection=each)
             async with pool.acquire() as connection:
@@ -203,7 +204,7 @@ def test_another_database_is_no_place_for_jobs() -> None:
 
 
 @pytest.mark.parametrize("thing", [5, "postgresql://…", object()])
-async def test_what_is_no_connection_is_told_what_would_be(database: Database, thing: object) -> None:
+async def test_what_is_no_connection_is_told_what_would_be(database: Database, thing: Any) -> None:
     expected = (
         r"must be of asyncpg, psycopg 3, SQLAlchemy or Django, .*not builtins\..* leasehold\.enqueue_statement\(job\)"
     )

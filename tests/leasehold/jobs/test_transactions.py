@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 import pytest
 
@@ -134,7 +135,8 @@ class Foreign:
 
 async def test_connections_of_other_drivers_are_refused_by_name_and_with_what_to_do(database: Database) -> None:
     client = Client(database)
-    for connection, name in ((Foreign(), "test_transactions.Foreign"), (object(), "builtins.object")):
+    foreign: list[tuple[Any, str]] = [(Foreign(), "test_transactions.Foreign"), (object(), "builtins.object")]
+    for connection, name in foreign:
         for call in (
             client.enqueue("echo", connection=connection),
             client.jobs.lock(1, connection=connection),

@@ -9,7 +9,7 @@ from typing import Any
 from leasehold import asks
 from leasehold.asks import checked_id
 from leasehold.client.core import Part, answered
-from leasehold.database.calls import from_row
+from leasehold.database.calls import CallersConnection, from_row
 from leasehold.errors import UnknownJob
 from leasehold.events import ChainCompleted
 from leasehold.jobs.endings import ContinueWith
@@ -106,7 +106,7 @@ class Chains(Part):
         output: Any = None,
         *,
         continue_with: NewJob[Any] | ContinueWith[Any] | None = None,
-        connection: Any = None,
+        connection: CallersConnection | None = None,
     ) -> builtins.list[int]:
         """Complete the open job of a chain without a worker, in any state: a person approved, a webhook came.
 

@@ -13,7 +13,7 @@ from leasehold.client.core import Part
 from leasehold.client.nouns.jobs_bulk import JobBulk
 from leasehold.client.nouns.jobs_read import JobLists, JobReading
 from leasehold.database import Caller
-from leasehold.database.calls import decoded, from_row
+from leasehold.database.calls import CallersConnection, decoded, from_row
 from leasehold.errors import BadInput, UnknownJob
 from leasehold.events import JobRequeued
 from leasehold.jobs.arguments import encode_args
@@ -23,7 +23,7 @@ from leasehold.records.jobs import Fault, JobRecord
 class JobChanges(Part):
     """The part of `client.jobs` that changes one job."""
 
-    async def lock(self, job_id: int, *, connection: Any) -> JobRecord:
+    async def lock(self, job_id: int, *, connection: CallersConnection) -> JobRecord:
         """Return a job that nobody else can change until your transaction ends: look first, then change.
 
         Example:
@@ -55,7 +55,7 @@ class JobChanges(Part):
         max_attempts: int | None = None,
         metadata: Mapping[str, Any] | None = None,
         reason: str | None = None,
-        connection: Any = None,
+        connection: CallersConnection | None = None,
     ) -> str:
         """Change a job before it runs, or one that failed or was cancelled before it is retried; returns its state.
 
@@ -105,7 +105,7 @@ class JobChanges(Part):
                 self._core.observers.emit(JobRequeued(job_id=job_id, state=state))
         return states
 
-    async def delete(self, job_id: int, *, connection: Any = None) -> str:
+    async def delete(self, job_id: int, *, connection: CallersConnection | None = None) -> str:
         """Delete a job that no worker holds; returns the state it was in. One event `deleted` remains in its timeline.
 
         Args:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, overload
 
 from leasehold.asks import checked_before, checked_id
 from leasehold.client.core import Part
+from leasehold.database.calls import CallersConnection
 from leasehold.errors import UnknownPayload
 from leasehold.payloads.archive import Archive, record_of
 from leasehold.payloads.auditing import audit_payloads, repair_payload_fault
@@ -35,7 +36,7 @@ class Payloads(Part):
         metadata: Mapping[str, Any] | None = None,
         media_type: str | None = None,
         codec: str = "gzip",
-        connection: Any = None,
+        connection: CallersConnection | None = None,
     ) -> PayloadRecord:
         """Save a payload. When this returns, its content and its row survive a crash.
 
