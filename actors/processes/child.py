@@ -14,7 +14,7 @@ from typing import Any, NoReturn, cast
 
 from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.attempts.log_handler import keeping_levels
-from leasehold.actors.attempts.outcome import describe, encode_output, meant
+from leasehold.actors.attempts.outcome import describe, encode_output, is_outage, meant
 from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.processes.child_ends import cut_off_copies, die_with_parent, end_copy
 from leasehold.actors.processes.files import OutputFileWriter
@@ -204,4 +204,6 @@ def _raised(error: BaseException) -> Answer:
             return Raised(describe(error), "reschedule", float(error.after or 0.0), at)
     except Exception as second:
         return Raised(describe(second))
+    if is_outage(error):
+        return Raised(describe(error), "outage")
     return Raised(describe(error), "discard" if isinstance(error, retry.Discard) else "failure")

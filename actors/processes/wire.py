@@ -61,7 +61,7 @@ class Raised(msgspec.Struct, frozen=True, tag=True):
     """
 
     error: dict[str, Any]
-    meaning: Literal["failure", "retry", "discard", "reschedule"] = "failure"
+    meaning: Literal["failure", "retry", "discard", "reschedule", "outage"] = "failure"
     after: float = 0.0
     at: datetime | None = None
 

@@ -214,30 +214,34 @@ class WorkerAttemptSession:
             raise LeaseLost(f"the lease was lost before the commit: {self._held.lost}")
         self._held.settling = True
         with trio.CancelScope(shield=True):
+            said = await self._report()
             await self._as_begun(partial(self._complete, completion, outcome))
+            if said:
+                self._buffer.written(said)
         if isinstance(outcome, Continued):
             return Committed(self._held, outcome.has_next, outcome.continuation, self._new_ids)
         return Committed(self._held, has_next=False)
+
+    async def _report(self) -> Sequence[ProgressReport]:
+        """Write the progress that waits, in the open transaction. The lock is trio's, whatever flavour that has."""
+        if self._inner is None or not self._buffer.has_progress:
+            return ()
+        async with self._buffer.write_lock:
+            if said := self._buffer.latest([self._held.id]):
+                await self._as_begun(partial(report_progress, self._inner, self._incarnation, said))
+        return said
 
     async def _complete(self, completion: Completion, outcome: Completed | Continued) -> None:
         continuation = outcome.continuation if isinstance(outcome, Continued) else None
         started = self._held.started
         ran_for = None if started is None else monotonic() - started
-        buffer = self._buffer
-        said: Sequence[ProgressReport] = ()
         if self._inner is not None:
-            if buffer.has_progress:
-                async with buffer.write_lock:
-                    if said := buffer.latest([self._held.id]):
-                        await report_progress(self._inner, self._incarnation, said)
             if self._large.is_large(outcome):
                 outcome, deposit = await self._large.deposit(outcome, self._fence, self._inner)
                 await self._large.record(deposit, self._fence, self._inner)
             made = await self._inner.call_last("complete_job", *self._token, outcome.output, continuation, ran_for)
             self._new_ids = cast("list[int]", made or [])
         await self._commit(completion)
-        if said:
-            buffer.written(said)
 
     async def undo(self) -> None:
         """Roll back what is still open. Cannot be cancelled."""

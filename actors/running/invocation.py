@@ -27,7 +27,7 @@ from leasehold.actors.processes.wire import (
 )
 from leasehold.app import App
 from leasehold.database.border import run_asyncio
-from leasehold.errors import BadInput, HandlerFailed, WrongFlavour, tell
+from leasehold.errors import BadInput, DatabaseUnavailable, HandlerFailed, WrongFlavour, tell
 from leasehold.jobs.endings import Discard, Reschedule, Retry, WaitFor
 from leasehold.jobs.job import Job
 from leasehold.jobs.job_host import Context
@@ -144,6 +144,8 @@ def _meant(answer: Raised) -> Exception:
             return tell(Reschedule(after, message, at=answer.at), answer.error)
         case "discard":
             return tell(Discard(message), answer.error)
+        case "outage":
+            return tell(DatabaseUnavailable(message), answer.error)
         case "failure":
             return tell(HandlerFailed(f"{answer.error['type']}: {message}"), answer.error)
 

@@ -31,11 +31,14 @@ TEXT_PLACES: dict[str, dict[int, str]] = {
     "complete_chain": {2: "jsonb", 3: "jsonb"},
     "edit_job": {2: "jsonb", 5: "timestamptz", 7: "jsonb"},
     "add_payload": {2: "timestamptz", 12: "jsonb"},
+    "assert_lease": {3: "uuid"},
+    "complete_job": {3: "uuid", 4: "jsonb", 5: "jsonb"},
+    "report_progress": {1: "uuid"},
 }
 """Which values of a function go as text on connections of callers, and their type. They may have told their driver to encode
 JSON or times itself, and what is encoded already must not be encoded again."""
 
-DOCUMENTS = frozenset({"lock_job", "name_payload", "add_payload"})
+DOCUMENTS = frozenset({"lock_job", "name_payload", "add_payload", "get_job_blockers"})
 """Functions that answer with JSON or times. On connections of callers each row is one text, so no codec of theirs reads it."""
 
 _PLACES: dict[Style, Callable[[int], str]] = {

@@ -18,6 +18,7 @@ import msgspec
 
 from leasehold import App, Discard, Job, Reschedule, Retry, checkpoint
 from leasehold.actors.processes.wire import Returned, encode
+from leasehold.sync import Client
 
 MEBIBYTE = 1_048_576
 log = logging.getLogger("leasehold.tests")
@@ -228,3 +229,12 @@ def die_at_once(_setup: bytes) -> int:
 def answer_as_another(number: int, _request: bytes, *, others: tuple[int, int]) -> tuple[int, int, bytes]:
     """In place of what answers requests: the answer to another one, or of another process."""
     return number - others[0], os.getpid() + others[1], encode(Returned('"not yours"'))
+
+
+@app.kind(runs="process")
+def ask_absent_database(job: Job) -> int:
+    """The first attempt finds no database where it looks for one."""
+    if job.attempt == 1:
+        with Client("postgresql://127.0.0.1:1/nothing") as client:
+            client.enqueue("mail")
+    return job.attempt

@@ -15,7 +15,7 @@ from leasehold.client.convoy import Convoy
 from leasehold.database import AsyncioTransaction, Caller, OpenTransaction, Row
 from leasehold.database.calls import Hooks
 from leasehold.database.connector import is_open
-from leasehold.drivers import Adapter, find_adapter, refused_connection
+from leasehold.drivers import Adapter, Style, find_adapter, refused_connection
 from leasehold.errors import DatabaseUnavailable, NoTransaction
 from leasehold.jobs.encoding import encode_document
 from leasehold.jobs.kind import Kind
@@ -34,9 +34,13 @@ class DriverTransaction(Caller):
     """The transaction of the caller, on their connection. One that blocks does so here as with any other statement on it."""
 
     def __init__(self, connection: Any, adapter: Adapter) -> None:
-        self.style = adapter.style
         self._connection = connection
         self._adapter = adapter
+
+    @property
+    def style(self) -> Style:
+        """That of the library."""
+        return self._adapter.style
 
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement, written in the style of the driver. `timeout` is for those that are awaited."""

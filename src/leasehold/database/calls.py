@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from uuid import UUID
 
 import msgspec
 
@@ -37,11 +38,20 @@ JSON_COLUMNS = frozenset(
 )
 
 
+def in_text(value: object) -> object:
+    """Times and uuids as text; anything else as it is."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return str(value) if isinstance(value, UUID) else value
+
+
 class Caller(ABC):
     """Anything that can run a statement: a pool, a reserved connection, a transaction, of either flavour."""
 
-    style: Style | None = None
-    """How a statement is written on a connection of somebody else's; None: it is ours."""
+    @property
+    def style(self) -> Style | None:
+        """How a statement is written on a connection whose codecs are somebody else's; None: they are ours."""
+        return None
 
     @property
     def opened(self) -> int:
@@ -68,8 +78,7 @@ class Caller(ABC):
         text = call_text(function, len(args), tuple(named), self.style)
         if self.style is None:
             return await self.fetch(text, *args, *named.values(), timeout=timeout)
-        plain = [each.isoformat() if isinstance(each, datetime) else each for each in args]
-        rows: list[Any] = await self.fetch(text, *plain, *named.values(), timeout=timeout)
+        rows: list[Any] = await self.fetch(text, *map(in_text, args), *named.values(), timeout=timeout)
         if function in DOCUMENTS:
             rows = [read_document(row["document"]) for row in rows]
         return rows
@@ -107,10 +116,9 @@ class OpenTransaction(Caller):
 
         Ours are DEFERRABLE, which costs nothing, means nothing in those that write, and which no other one is.
         """
-        text = (
-            f"select called.*, current_setting('transaction_deferrable') from ({call_text(function, len(args))}) called"
-        )
-        [row] = await self.fetch(text, *args)
+        call = call_text(function, len(args), style=self.style)
+        text = f"select called.*, current_setting('transaction_deferrable') from ({call}) called"
+        [row] = await self.fetch(text, *(args if self.style is None else map(in_text, args)))
         if row[-1] != "on":
             raise TransactionEnded
         return row[0]

@@ -166,6 +166,26 @@ class NewConnection(Caller):
             return await self._connection.fetch(sql, *args, timeout=timeout)
 
 
+class OwnConnection(asyncpg.Connection):
+    """A connection of ours. Handlers see it as `tx.connection`, and may give it a codec, which lives as long as their attempt.
+
+    Attributes:
+        has_codecs: whether one did.
+    """
+
+    has_codecs = False
+
+    async def set_type_codec(self, *names: Any, **options: Any) -> None:
+        """As asyncpg, and remember it."""
+        self.has_codecs = True
+        await super().set_type_codec(*names, **options)
+
+    async def set_builtin_type_codec(self, *names: Any, **options: Any) -> None:
+        """As asyncpg, and remember it."""
+        self.has_codecs = True
+        await super().set_builtin_type_codec(*names, **options)
+
+
 class Pooler(Enum):
     """What stands between us and Postgres."""
 
@@ -245,6 +265,7 @@ class Connector:
                     timeout=address.seconds or self._timeout,  # pyright: ignore[reportArgumentType]  it takes floats
                     command_timeout=self._timeout,
                     server_settings={"application_name": application_name},
+                    connection_class=OwnConnection,
                     **suited,
                     **place,
                 )
@@ -268,6 +289,9 @@ class Connector:
     async def reset(self, connection: Any) -> None:
         """Undo what a user of a pooled connection has done to its session. A pooler that lends out sessions for one transaction
         each may choose another one for this."""
+        if connection.has_codecs:
+            await close_connection(connection)
+            return
         pid = connection.get_server_pid()
         if pid in self._untouched:
             self._untouched.discard(pid)

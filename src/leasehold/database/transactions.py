@@ -16,6 +16,7 @@ from asyncpg import connect_utils
 
 from leasehold.database.calls import OpenTransaction
 from leasehold.database.connector import CLOSE_SECONDS, TROUBLE, is_open, left_when_read_only, translated, watch_prepare
+from leasehold.drivers import Style
 from leasehold.errors import LeaseholdError, TransactionEnded
 
 log = logging.getLogger(__name__)
@@ -27,11 +28,15 @@ class AsyncioTransaction(OpenTransaction):
     """A transaction on a connection that the caller owns."""
 
     flushes = False
-    style = "numeric_dollar"
 
     def __init__(self, connection: Any) -> None:
         super().__init__()
         self.connection = connection
+
+    @property
+    def style(self) -> Style | None:
+        """That of asyncpg: the caller may have given the connection codecs of their own."""
+        return "numeric_dollar"
 
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement inside the transaction."""
@@ -54,7 +59,6 @@ class PooledTransaction(AsyncioTransaction):
     """
 
     flushes = True
-    style = None
 
     def __init__(self, connection: Any, transaction: Any, pool: Any) -> None:
         super().__init__(connection)
@@ -64,6 +68,11 @@ class PooledTransaction(AsyncioTransaction):
         self._is_told = False
         self._has_failed = False
         self.was_cut = False
+
+    @property
+    def style(self) -> Style | None:
+        """As on a connection of the caller's, once a handler has given this one a codec."""
+        return "numeric_dollar" if self.connection.has_codecs else None
 
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement inside the transaction."""

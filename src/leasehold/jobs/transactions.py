@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from leasehold.concurrency.flavours import check_cancelled, run_in_loop
 from leasehold.database import OpenTransaction
+from leasehold.drivers import Style
 from leasehold.errors import BadInput
 from leasehold.jobs.endings import ContinueWith
 from leasehold.jobs.new_job import Blocker, NewJob
@@ -75,6 +76,11 @@ class JobTransaction(OpenTransaction):
         self._inner = inner
         self._over: str | None = None
         self._thread = get_ident()
+
+    @property
+    def style(self) -> Style | None:
+        """That of the transaction inside."""
+        return self._inner.style
 
     @property
     def connection(self) -> Any:

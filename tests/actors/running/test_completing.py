@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 import trio
 
-from leasehold import App, Job, NewJob, RetryPolicy
+from leasehold import App, Client, Job, NewJob, RetryPolicy
 from leasehold.errors import BadInput, LeaseLost, QueryRefused, TransactionEnded
 from leasehold.jobs.middleware import Attempt, CallNext
+from tests.support.codecs import set_codecs
 from tests.support.waiting import eventually, until
 from tests.support.working import Working, without_renewals, working
 
@@ -549,3 +550,33 @@ async def test_what_was_made_for_a_thread_is_refused_under_an_event_loop_and_the
         assert job.state == "completed", job.error
         job = await running.run("pay_in_thread", max_attempts=1)
         assert (job.state, job.output) == ("completed", "here"), job.error
+
+
+async def test_codecs_of_a_handler_read_nothing_of_ours_and_end_with_its_attempt(database_url: str) -> None:
+    app = App()
+    seen: list[object] = []
+    document = {"text": '"5"'}
+
+    @app.kind("first")
+    async def first() -> dict[str, str]:  # pyright: ignore[reportUnusedFunction]
+        return document
+
+    @app.kind("second", runs="asyncio")
+    async def second(job: Job, text: str, codecs: bool) -> dict[str, str]:  # pyright: ignore[reportUnusedFunction]
+        async with job.complete() as tx:
+            if codecs:
+                await set_codecs(tx.connection)
+            seen.append((text, await job.blockers(), await tx.connection.fetchval("select jsonb '[1]'")))
+            job.progress(0.5)
+            await Client(tx).enqueue("unknown", document, connection=tx)
+        return document
+
+    async with working(database_url, app, slots=1) as running:
+        before = await running.client.enqueue("first")
+        for codecs in (True, False):
+            job = NewJob[Any](kind="second", args={**document, "codecs": codecs}, blockers=[before])
+            record = await running.finished(await running.client.enqueue(job))
+            assert (record.state, record.output, record.error) == ("completed", document, None), str(record.error)
+        made = await running.database.fetch("select args::text from leasehold.jobs where kind = 'unknown'")
+    assert [row["args"] for row in made] == ['{"text": "\\"5\\""}'] * 2
+    assert seen == [('"5"', [document], [1]), ('"5"', [document], "[1]")]

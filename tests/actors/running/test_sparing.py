@@ -13,6 +13,7 @@ from leasehold import App, Job, RetryPolicy
 from leasehold.actors.running import job_host
 from leasehold.database import PooledTransaction
 from leasehold.errors import DatabaseUnavailable
+from tests.support.process_app import app as process_app
 from tests.support.waiting import until
 from tests.support.working import Working, a_scheduler, warnings_about, working
 
@@ -78,6 +79,12 @@ async def test_a_job_of_one_attempt_whose_transaction_is_cut_runs_again_and_its_
             assert [str(each).partition(":")[0] for each in told] == [
                 "the database was not available, the attempt does not count"
             ]
+
+
+async def test_an_outage_that_a_handler_meets_in_a_process_costs_no_attempt(database_url: str) -> None:
+    async with working(database_url, process_app, beside=(a_scheduler,)) as running:
+        record = await running.run("ask_absent_database", max_attempts=1)
+        assert (record.state, record.output, record.error) == ("completed", 2, None)
 
 
 async def test_an_outage_while_the_handler_asks_for_the_database_costs_no_attempt(
