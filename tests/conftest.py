@@ -34,6 +34,8 @@ hypothesis.settings.load_profile("leasehold")
 
 Psql = Callable[[str, str], str]
 
+ROOT = Path(__file__).parents[1]
+
 # A test of the acceptance kind uses one of these fixtures, lies in one of these places, or carries the mark itself.
 OTHERS = frozenset({"start_process", "durable_server", "browser"})
 PLACES = (
@@ -85,6 +87,26 @@ SLOW_FILES = 60
 LONG = ("test_live_upgrades", "test_interrupts", "test_demo", "test_wheel", "test_fuzzing", "plans.py", "races.py")
 
 
+# What the text of a file has where one of its tests uses such a fixture, itself or by another one.
+WORDS = ("start_process", "durable_", "browser", "fleet", "open_page", "acceptance")
+
+
+def may_have_acceptance(path: Path) -> bool:
+    """Whether a test in this file may be of the acceptance kind."""
+    place = path.relative_to(ROOT).as_posix()
+    return place.startswith(PLACES) or any(word in path.read_text() for word in WORDS)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files without a test of the chosen kind: to import all of them takes each test process seconds."""
+    if not collection_path.name.startswith("test_"):
+        return None
+    if config.option.markexpr == "acceptance":
+        return None if may_have_acceptance(collection_path) else True
+    is_left_out = collection_path.relative_to(ROOT).as_posix().startswith(PLACES)
+    return True if is_left_out and str(config.option.markexpr).startswith("not acceptance") else None
+
+
 def pytest_configure() -> None:
     """A shell ignores SIGINT for what it starts in the background, and nohup SIGHUP; so would all programs that tests start."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -99,6 +121,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if OTHERS.intersection(getattr(item, "fixturenames", ())) or item.nodeid.startswith(PLACES):
             item.add_marker(pytest.mark.acceptance)
         is_acceptance = item.get_closest_marker("acceptance") is not None
+        if is_acceptance and not may_have_acceptance(item.path):
+            raise pytest.UsageError(f"`make acceptance` would not find {item.nodeid}: add a word of its file to WORDS")
         if item.nodeid.startswith(LINTS) and not is_acceptance:
             item.add_marker(pytest.mark.lint)
         seconds = ACCEPTANCE_SECONDS if is_acceptance else float(config.getini("timeout"))

@@ -235,6 +235,6 @@ def answer_as_another(number: int, _request: bytes, *, others: tuple[int, int]) 
 def ask_absent_database(job: Job) -> int:
     """The first attempt finds no database where it looks for one."""
     if job.attempt == 1:
-        with Client("postgresql://127.0.0.1:1/nothing") as client:
+        with Client("postgresql://127.0.0.1:1/nothing", timeout=0.5) as client:
             client.enqueue("mail")
     return job.attempt
