@@ -23,7 +23,7 @@ from benchmarks.server import Connection, Server, connected
 TABS = 50
 GOAL_PERCENT = 5.0
 OVERVIEW_SECONDS = 5.0
-SIZES = {"full": (15.0, 60.0), "quick": (8.0, 20.0), "tiny": (1.0, 1.0)}
+SIZES = {"full": (15.0, 60.0), "quick": (8.0, 20.0), "tiny": (0.3, 0.3)}
 RATES = {"idle": 0.0, "5 jobs/s": 5.0}
 CONNECTIONS = """
 select count(*) filter (where application_name like 'leasehold gateway%') as ours,

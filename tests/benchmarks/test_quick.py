@@ -34,7 +34,7 @@ EXPECTED = {
     ),
     "connections": (
         "Django: savepoint",
-        "psycopg, async: statements added",
+        "psycopg: statements added",
         "SQLAlchemy Session: wake-up after the commit, p50",
     ),
     "serializable": ("0 idle workers: aborted", "2 idle workers: aborted"),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import subprocess
-import sys
 from collections.abc import Awaitable, Callable, Generator
 from pathlib import Path
 from types import ModuleType
@@ -23,7 +21,6 @@ from benchmarks.owned import close_in_django, tell_django
 from leasehold import Client, open_client
 from leasehold.sync.client import SyncClient
 from tests.support.flavours import in_flavour
-from tests.support.waiting import PATIENCE
 from tests.support.working import working
 
 PAGE = Path(__file__).parents[2] / "docs" / "sync.md"
@@ -64,23 +61,6 @@ def awaited(dsn: str, work: Callable[[Client], Awaitable[object]]) -> None:
             await work(client)
 
     in_flavour("asyncio", main)
-
-
-@pytest.mark.timeout(PATIENCE * 5)  # a program that takes seconds of its own
-@pytest.mark.parametrize("checker", ["pyright", "mypy"])
-def test_the_type_checkers_accept_the_snippets(tmp_path: Path, checker: str) -> None:
-    path = tmp_path / "snippets.py"
-    snippets = SNIPPET.findall(PAGE.read_text())
-    if checker == "pyright":  # to which Django without stubs is wrong from end to end
-        snippets = ["# pyright: strict", *(each for each in snippets if "django" not in each)]
-    path.write_text("\n\n".join(snippets))
-    commands = {
-        "pyright": ["pyright", "--pythonpath", sys.executable],
-        "mypy": ["mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "--disable-error-code", "import-untyped"],
-    }
-    command = [sys.executable, "-m", *commands[checker], str(path)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE * 4, cwd=tmp_path)
-    assert done.returncode == 0, done.stdout
 
 
 async def test_the_client_waits_for_what_a_worker_brings(database_url: str, page: ModuleType) -> None:
