@@ -28,6 +28,8 @@ MOST_CLAIMED = 10_000
 NO_TEXT = "22021"  # Postgres sends no bytes that are no text, which a database in SQL_ASCII may have
 MOST_ENDINGS = 2
 SWEEP_SECONDS, UNHEARD_AFTER = 60.0, 0.5
+CALM_SECONDS = 0.03
+"""From the last claim to a wake-up, where jobs come one by one: the worker goes on being woken, and does not look after each."""
 
 
 class DispatcherStatistics(msgspec.Struct, frozen=True):
@@ -99,6 +101,7 @@ class Dispatcher:
         self._overheard = False
         self._is_poll = self._found_nothing = False
         self._expects_more = True
+        self._is_woken_on = False
         self._sweep_at = 0.0
         self._unheard = False
         self._reconciler = Reconciler(worker, connection)
@@ -132,7 +135,8 @@ class Dispatcher:
 
     def slot_freed(self) -> None:
         """A slot has become idle or the backlog is running low."""
-        self._signal.set()
+        if not self._is_woken_on:
+            self._signal.set()
 
     def pause_queue(self, queue: str) -> None:
         """Hand back the jobs of this queue that have not started: it was paused."""
@@ -219,12 +223,15 @@ class Dispatcher:
 
     async def _claim(self, size: int) -> int:
         asked_at = monotonic()
-        self._sweep_at = asked_at + SWEEP_SECONDS
         was_rung, self._rung = self._rung, False
+        is_calm = was_rung and asked_at + SWEEP_SECONDS - self._sweep_at >= CALM_SECONDS
+        is_calm = is_calm and size <= self._backlog.idle_slots
+        self._sweep_at = asked_at + SWEEP_SECONDS
+        self._is_woken_on = False
         was_unheard, self._unheard = self._unheard, False
         identity, incarnation = self._identity, self._identity.incarnation
         try:
-            rows = await self._call("claim_jobs", size)
+            rows = await self._call("claim_jobs", size, stays_idle=is_calm)
         except ValueRefused as error:
             if error.sqlstate != NO_TEXT:
                 raise
@@ -238,8 +245,9 @@ class Dispatcher:
         self._counts["claimed"] += len(rows)
         self._counts["empty_claims"] += not rows
         if rows:
+            self._is_woken_on = is_calm and len(rows) < size
             self._reconciler.claimed()
-            self._poll.reset()
+            self._poll.reset(later=self._is_woken_on)
             if was_unheard and not was_rung:
                 self._lost_wake_up(len(rows))
             renew, find = identity.renew_seconds, self._app.find
@@ -252,7 +260,7 @@ class Dispatcher:
                 await self._announcer.unblocked(self._connection, jobs)
         return len(rows)
 
-    async def _call(self, function: str, size: int) -> list[Row]:
+    async def _call(self, function: str, size: int, **further: object) -> list[Row]:
         identity = self._identity
         with self._epochs.suspecting():
             return await self._connection.call(
@@ -265,6 +273,7 @@ class Dispatcher:
                 lease=timedelta(seconds=identity.lease_seconds),
                 kind_leases=self._kind_leases,
                 epoch=self._epochs.epoch,
+                **further,
             )
 
     def _lost_wake_up(self, jobs: int) -> None:

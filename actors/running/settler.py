@@ -200,7 +200,8 @@ class Settler:
             if not self._waiting:
                 now = monotonic()
                 await self._arrived.wait(max(self._leftovers.due_in(now), self._retry_at - now))
-            if self._waiting and len(self._waiting) < MOST_ROWS:
+            # Where the worker holds no other job, none can join these.
+            if len(self._waiting) < min(MOST_ROWS, len(self._holdings)):
                 await trio.sleep(GATHER_SECONDS)
             await self.flush()
 

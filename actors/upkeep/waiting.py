@@ -47,9 +47,9 @@ class PollDecay:
         self._draw = draw
         self._next = FIRST_POLL_SECONDS
 
-    def reset(self) -> None:
-        """There was activity."""
-        self._next = FIRST_POLL_SECONDS
+    def reset(self, *, later: bool = False) -> None:
+        """There was activity. `later`: leave out the first look."""
+        self._next = FIRST_POLL_SECONDS * (LONGER if later else 1)
 
     def wait(self) -> float:
         """Seconds until the next look; each call without activity makes it four times as long. Jittered by a tenth, at the end

@@ -7,6 +7,7 @@
 -- Parameters  incarnation, worker_id: who claims · queues, kinds: served ones, null or empty for all · batch: how many at the
 --             most · lease: how long the claim holds · kind_leases: JSON object from kind to seconds, for those with their own
 --             epoch: as find_epoch; null: any
+--             stays_idle: whether a worker that gets some jobs, and fewer than the batch, goes on being woken for others
 -- Returns     the jobs, with the attempt that is their fencing token, best first; extras is null for plain jobs, else an object
 --             with what there is of chain_id, chain_position, timeout (seconds), deadline_in (seconds), traceparent, crashes
 -- Errors      LH001 batch or lease out of range · LH004 as limit_lanes · LH009 the epoch is over: take a new incarnation
@@ -14,7 +15,7 @@
 --             (only tried), rate_buckets as spend_tokens, as raise_marks, workers (own row, unless it is locked)
 create or replace function leasehold.claim_jobs(
     incarnation uuid, worker_id text, queues text[] default null, kinds text[] default null, batch integer default 1,
-    lease interval default '60 seconds', kind_leases jsonb default null, epoch bigint default null
+    lease interval default '60 seconds', kind_leases jsonb default null, epoch bigint default null, stays_idle boolean default false
 ) returns table (job_id bigint, attempt integer, max_attempts integer, kind text, queue text, key text, priority integer,
                  args jsonb, metadata jsonb, created_at timestamptz, run_at timestamptz, lease_seconds double precision, extras jsonb)
 language plpgsql
@@ -48,6 +49,7 @@ declare
     v_suspects tid[];
     v_passed  tid[];
     v_got      integer;
+    v_is_idle  boolean;
     v_again    boolean;  -- whether another round may find something
     v_is_swept boolean := false;
     v_is_pressed boolean;  -- null: there are no suspects; true: it takes them although there seemed to be better jobs
@@ -192,9 +194,10 @@ begin
     end loop;
 
     -- A reaper that has our row may wait for a job that we hold, so we must not wait for it; the next claim says it again, or the next poll (look_for_work).
-    update leasehold.workers w set idle = (v_claimed = 0), idle_since = case when v_claimed = 0 then v_now else w.idle_since end
+    v_is_idle := v_claimed = 0 or (claim_jobs.stays_idle and v_claimed < claim_jobs.batch);
+    update leasehold.workers w set idle = v_is_idle, idle_since = case when v_is_idle then v_now else w.idle_since end
      where w.incarnation = (select o.incarnation from leasehold.workers o
-                             where o.incarnation = claim_jobs.incarnation and o.idle is distinct from (v_claimed = 0)
+                             where o.incarnation = claim_jobs.incarnation and o.idle is distinct from v_is_idle
                                for no key update skip locked);
 end
 $$;

@@ -129,7 +129,10 @@ async def test_a_wake_up_ends_the_wait_at_once(database: Database) -> None:
 
 
 @pytest.mark.usefixtures("no_decay")
-async def test_where_nothing_is_expected_a_job_costs_one_claim_and_one_look(database: Database) -> None:
+async def test_where_nothing_is_expected_a_job_costs_one_claim_and_one_look(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatcher_module, "CALM_SECONDS", 600.0)
     async with dispatching(database, poll_seconds=600) as bundle:
         await until(lambda: "next_look_in" in bundle.reserved.calls)
         bundle.reserved.calls.clear()
@@ -140,6 +143,27 @@ async def test_where_nothing_is_expected_a_job_costs_one_claim_and_one_look(data
             bundle.dispatcher.slot_freed()
             await until(lambda jobs=jobs: bundle.reserved.calls.count("next_claim_in") == jobs)
         assert bundle.reserved.calls == ["claim_jobs", "next_claim_in"] * 2
+
+
+@pytest.mark.usefixtures("no_decay")
+async def test_where_jobs_come_one_by_one_each_costs_one_claim_and_the_worker_goes_on_being_woken(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatcher_module, "CALM_SECONDS", 0.0)
+    async with dispatching(database, poll_seconds=600) as bundle:
+        await until(lambda: "next_look_in" in bundle.reserved.calls)
+        await database.call("register_worker", bundle.identity.incarnation, "w1", "host", 1, "1", None, None, 3, True)
+        bundle.reserved.calls.clear()
+        bundle.dispatcher.wake()
+        await until(lambda: bundle.reserved.calls == ["claim_jobs", "next_look_in"])
+        bundle.reserved.calls.clear()
+        for jobs in (1, 2):
+            await bundle.client.enqueue("echo")
+            bundle.dispatcher.wake()
+            await until(lambda jobs=jobs: len(bundle.started) == jobs)
+            bundle.dispatcher.slot_freed()
+            assert await database.fetch("select from leasehold.workers where idle")
+        assert bundle.reserved.calls == ["claim_jobs"] * 2
 
 
 async def test_a_job_that_a_poll_found_although_nobody_rang_is_counted(

@@ -273,9 +273,11 @@ async def test_a_worker_is_idle_after_an_empty_claim_and_busy_after_another(
     assert not await is_idle()
     await worker.claim()
     assert await is_idle()
-    await enqueue(database)
-    await worker.claim()
-    assert not await is_idle()
+    for batch, stays_idle, expected in ((2, True, True), (1, True, False), (2, False, False)):
+        await worker.claim()
+        await enqueue(database)
+        await database.call("claim_jobs", worker.incarnation, "w1", batch=batch, stays_idle=stays_idle)
+        assert await is_idle() is expected, (batch, stays_idle)
 
 
 async def test_a_batch_out_of_range_and_a_lease_that_does_not_last_are_refused(
