@@ -80,7 +80,6 @@ def test_a_job_that_waits_for_chains_says_so(gateway: RunningGateway) -> None:
     assert (blocker["chain_id"], blocker["state"], blocker["output"]) == (part, "completed", 1)
     refused = gateway.call("POST", "/api/chains", {"kind": "whole", "blockers": [99]})
     assert (refused.status, refused.body["code"]) == (422, "invalid_input")
-    assert "blocker 99 is no job" in refused.body["detail"]
 
 
 def test_a_chain_is_deleted_unless_somebody_waits_for_it(gateway: RunningGateway) -> None:
@@ -105,6 +104,7 @@ def test_a_chain_is_cancelled_once(gateway: RunningGateway) -> None:
 
 CASES: list[tuple[str, str]] = [
     ("GET", "/api/chains/99"),
+    ("GET", "/api/chains/99/graph"),
     ("GET", "/api/chains/99/jobs"),
     ("GET", "/api/chains/99/wait"),
     ("POST", "/api/chains/99/complete"),
@@ -198,4 +198,3 @@ def test_the_graph_of_a_chain_has_what_it_waits_for_and_what_waits(gateway: Runn
     assert (graph["nodes"][0]["chain_id"], graph["is_partial"]) == (parts[0], False)
     few = gateway.call("GET", f"/api/chains/{whole}/graph?limit=2").body
     assert ([node["chain_id"] for node in few["nodes"]], few["is_partial"]) == ([whole, parts[0]], True)
-    assert gateway.call("GET", "/api/chains/404/graph").body["code"] == "unknown_job"

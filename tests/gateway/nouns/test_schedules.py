@@ -38,6 +38,7 @@ def test_a_schedule_is_made_read_changed_and_removed(gateway: RunningGateway) ->
     made = answer.body
     assert {name: made[name] for name in NIGHTLY} == NIGHTLY
     assert (made["updated_by"], made["revision"], made["enabled"]) == ("anonymous", 1, True)
+    assert refused(gateway, "POST", "/api/schedules", NIGHTLY)[:2] == (409, "wrong_state")
     assert gateway.call("GET", f"/api/schedules/{made['id']}").body == made
     changed = gateway.call("PATCH", "/api/schedules/nightly", {"every": 3600, "missed": "skip"}).body
     assert (changed["every"], changed["cron"], changed["missed"], changed["args"]) == (3600, None, "skip", {"days": 30})
@@ -48,24 +49,18 @@ def test_a_schedule_is_made_read_changed_and_removed(gateway: RunningGateway) ->
 
 
 def test_a_put_makes_a_schedule_and_then_replaces_all_that_it_says(gateway: RunningGateway) -> None:
-    body = {**NIGHTLY, "stagger": 60, "overlap": "skip"}
+    body = {**NIGHTLY, "stagger": 60, "overlap": "skip", "enabled": False, "priority": 5}
     made = gateway.call("PUT", "/api/schedules/nightly", body).body
-    assert (made["stagger"], made["overlap"]) == (60, "skip")
+    assert {name: made[name] for name in body} == body
     replaced = gateway.call("PUT", f"/api/schedules/{made['id']}?revision=1", NIGHTLY).body
     assert (replaced["id"], replaced["stagger"], replaced["overlap"]) == (made["id"], 0, "allow")
     status, code, detail = refused(gateway, "PUT", "/api/schedules/nightly?revision=1", body)
     assert (status, code) == (409, "wrong_state")
     assert "has revision 2 by now, not 1" in detail
-    assert refused(gateway, "PUT", f"/api/schedules/{made['id']}", {**NIGHTLY, "name": "other"})[:2] == (
-        422,
-        "invalid_input",
-    )
+    other = refused(gateway, "PUT", f"/api/schedules/{made['id']}", {**NIGHTLY, "name": "other"})
+    assert other[:2] == (422, "invalid_input")
     assert refused(gateway, "PUT", "/api/schedules/x?revision=1", {**NIGHTLY, "name": "x"})[0] == 404
-
-
-def test_a_name_is_taken_once(gateway: RunningGateway) -> None:
-    make(gateway)
-    assert refused(gateway, "POST", "/api/schedules", NIGHTLY)[:2] == (409, "wrong_state")
+    assert refused(gateway, "PUT", "/api/schedules/99", NIGHTLY)[0] == 404
 
 
 def test_a_name_may_have_most_characters(gateway: RunningGateway) -> None:
@@ -80,23 +75,15 @@ def test_a_name_may_have_most_characters(gateway: RunningGateway) -> None:
 
 WRONG: list[tuple[dict[str, Any], str | None, str]] = [
     ({"cron": None}, None, "give one of every, cron, at"),
-    ({"every": 60}, None, "give one of every, cron, at, not every and cron"),
     ({"cron": "61 * * * *"}, None, "cron expression '61 * * * *': Bad minute"),
-    ({"cron": "0 0 31 2 *"}, None, "Bad day-of-month"),
-    ({"zone": "Mars/Phobos"}, None, "there is no time zone 'Mars/Phobos'"),
-    ({"zone": "../../etc/passwd"}, None, "there is no time zone"),
     ({"cron": None, "every": 0.5}, "$.every", ">= 1.0"),
     ({"name": "a\nb"}, "$.name", "regex"),
     ({"name": "34"}, None, "name must not be all digits"),
-    ({"name": "a/b"}, None, "or with a /"),
-    ({"name": ".."}, None, "nor ., .. or"),
-    ({"name": "ä" * 101}, None, "a name has at most 200 bytes, not 202"),
     ({"name": ""}, "$.name", "length >= 1"),
     ({"missed": "maybe"}, "$.missed", "maybe"),
     ({"at": "2030-01-01T00:00:00", "cron": None}, "$.at", "timezone"),
     ({"query": "select 1 as a; drop table x"}, None, "query"),
     ({"query": "select no_such_column from nothing"}, None, "nothing"),
-    ({"query": "delete from leasehold.jobs returning id"}, None, "query"),
     ({"croon": "x"}, "$.croon", "croon"),
 ]
 
@@ -264,11 +251,3 @@ def test_rows_of_its_query_get_jobs_and_the_pages_go_on_at_a_key(gateway: Runnin
     status, _, told = refused(gateway, "POST", path, {"metadata": {"state": "AZ"}})
     assert (status, "no row of schedule 'all' has state in its metadata" in told) == (422, True)
     assert refused(gateway, "POST", "/api/schedules/none/enqueue", {})[0] == 404
-
-
-def test_a_schedule_is_put_by_its_id(gateway: RunningGateway) -> None:
-    made = make(gateway)
-    put = gateway.call("PUT", f"/api/schedules/{made['id']}", {**NIGHTLY, "enabled": False, "priority": 5})
-    assert (put.status, put.body["id"], put.body["enabled"], put.body["priority"]) == (200, made["id"], False, 5)
-    assert refused(gateway, "PUT", "/api/schedules/99", NIGHTLY)[0] == 404
-    assert refused(gateway, "PUT", f"/api/schedules/{made['id']}", {**NIGHTLY, "name": "other"})[0] == 422

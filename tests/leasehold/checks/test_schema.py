@@ -86,6 +86,7 @@ def test_a_newer_schema_that_breaks_nothing_can_be_worked_with() -> None:
 CHANGES = [
     ("select 1", "ok", "every object"),
     ("alter function leasehold.clock() immutable", "problem", "changed: function clock"),
+    ("drop function leasehold.wake(text)", "problem", "missing: function wake"),
     ("drop index leasehold.jobs_held", "problem", "missing: index jobs.jobs_held"),
     ("alter table leasehold.jobs alter priority drop not null", "problem", "changed: column jobs.priority"),
     (

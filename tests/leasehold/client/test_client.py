@@ -310,20 +310,11 @@ async def test_a_job_by_name_gets_what_its_kind_declares_unless_it_says_otherwis
     assert (said.queue, said.priority, said.max_attempts) == ("other", 0, 3)
 
 
-async def test_a_kind_is_no_job(database: Database) -> None:
-    app = App()
-
-    @app.kind()
-    async def send() -> None:
-        pass
-
-    with pytest.raises(BadInput, match=r"kind\.new"):
-        await Client(database, app=app).enqueue(send)  # pyright: ignore[reportArgumentType]  what people forget
-
-
 async def test_a_kind_in_the_place_of_a_job_is_told_how_to_become_one(database: Database) -> None:
     app = shop()
     greet: Any = app.find("greet")
+    with pytest.raises(BadInput, match=r"did you mean greet\.new\(…\)\?"):
+        await Client(database, app=app).enqueue(greet)
     with pytest.raises(BadInput, match=r"did you mean greet\.new\(…\)\?"):
         await Client(database, app=app).enqueue(greet, {"name": "Ada"})
     with pytest.raises(BadInput, match=r"did you mean greet\.new\(…\)\?"):

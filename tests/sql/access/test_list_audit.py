@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import pytest
-
 from leasehold.database import Database
-from leasehold.errors import BadInput
 from tests.support.sql_waits import freeze
 
 
@@ -28,9 +25,3 @@ async def test_it_can_be_asked_for_one_actor_one_kind_of_act_and_from_a_time_on(
     assert await actors(action="PUT ") == ["bob"]
     [row] = await database.fetch("select count(*) as n from leasehold.list_audit(since => '2026-01-01 12:00:00+00')")
     assert row["n"] == 1
-
-
-async def test_a_page_has_a_size(database: Database, subtests: pytest.Subtests) -> None:
-    for page_size in [0, 1001, None]:
-        with subtests.test(page_size=page_size), pytest.raises(BadInput, match="page_size"):
-            await database.call("list_audit", page_size=page_size)

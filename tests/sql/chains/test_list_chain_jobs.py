@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import pytest
-
 from leasehold.database import Database
-from leasehold.errors import BadInput
 from tests.support.sql_chains import continued, ended
 from tests.support.sql_worker import SqlWorker
 
@@ -36,9 +33,3 @@ async def test_what_is_no_chain_has_no_jobs(database: Database, worker: SqlWorke
     _, second = await continued(database, worker, "pay", "pack")
     assert await database.call("list_chain_jobs", second) == []
     assert await database.call("list_chain_jobs", 99) == []
-
-
-async def test_a_page_has_from_one_to_a_thousand_jobs(database: Database, subtests: pytest.Subtests) -> None:
-    for page_size in [0, 1001, None]:
-        with subtests.test(page_size=page_size), pytest.raises(BadInput, match="page_size"):
-            await database.call("list_chain_jobs", 1, page_size=page_size)

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 import trio
 
-from leasehold.database import Database
+from leasehold.database import Caller, Database
 from tests.support.sql_chains import continued, ended
 from tests.support.sql_jobs import enqueue
 from tests.support.sql_waits import open_transaction, until_waiting
@@ -21,40 +23,41 @@ async def test_it_names_the_last_job_of_each_chain_and_leaves_out_what_is_none(
     assert await database.call("lock_chains", []) == []
 
 
-async def test_a_chain_that_goes_on_while_we_wait_is_locked_at_its_new_end(
+async def locked_after(database: Database, chain_id: int, change: Callable[[Caller], Awaitable[object]]) -> Locked:
+    """What is locked by whoever comes while another session has made a change and not yet committed it."""
+    locked: Locked = []
+
+    async def lock() -> None:
+        async with database.reserve("second") as connection:
+            locked.extend(tuple(row) for row in await connection.call("lock_chains", [chain_id]))
+
+    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
+        await change(first)
+        nursery.start_soon(lock)
+        await until_waiting(database, "second")
+        await first.execute("commit")
+    return locked
+
+
+async def test_a_chain_that_goes_on_or_ends_while_we_wait_is_locked_where_it_stands_then(
     database: Database, worker: SqlWorker
 ) -> None:
     chain_id = await enqueue(database)
     claimed = await worker.claim()
-    locked: Locked = []
-
-    async def lock() -> None:
-        async with database.reserve("second") as connection:
-            locked.extend(tuple(row) for row in await connection.call("lock_chains", [chain_id]))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        answer = await worker.over(first).continue_with(claimed, [{"next": {"kind": "next"}}])
-        nursery.start_soon(lock)
-        await until_waiting(database, "second")
-        await first.execute("commit")
-    assert locked == [(chain_id, (answer[chain_id][1] or [])[-1], True)]
-
-
-async def test_a_chain_that_ends_while_we_wait_is_locked_where_it_ended(database: Database, worker: SqlWorker) -> None:
-    chain_id = await enqueue(database)
+    go_on = [{"next": {"kind": "next"}}]
+    [(_, last, is_open)] = await locked_after(
+        database, chain_id, lambda it: worker.over(it).continue_with(claimed, go_on)
+    )
+    assert (last > chain_id, is_open) == (True, True)
     claimed = await worker.claim()
-    locked: Locked = []
+    over = await locked_after(database, chain_id, lambda it: worker.over(it).complete(claimed))
+    assert over == [(chain_id, last, False)]
 
-    async def lock() -> None:
-        async with database.reserve("second") as connection:
-            locked.extend(tuple(row) for row in await connection.call("lock_chains", [chain_id]))
 
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await worker.over(first).complete(claimed)
-        nursery.start_soon(lock)
-        await until_waiting(database, "second")
-        await first.execute("commit")
-    assert locked == [(chain_id, chain_id, False)]
+async def test_a_chain_that_is_retried_while_we_wait_is_locked_as_open(database: Database, worker: SqlWorker) -> None:
+    chain_id = await ended(database, worker, "failed")
+    locked = await locked_after(database, chain_id, lambda it: it.call("retry_job", chain_id))
+    assert locked == [(chain_id, chain_id, True)]
 
 
 async def test_a_failed_chain_cannot_be_retried_meanwhile(database: Database, worker: SqlWorker) -> None:
@@ -72,19 +75,3 @@ async def test_a_failed_chain_cannot_be_retried_meanwhile(database: Database, wo
         assert states == []
         await first.execute("commit")
     assert states == ["pending"]
-
-
-async def test_a_chain_that_is_retried_while_we_wait_is_locked_as_open(database: Database, worker: SqlWorker) -> None:
-    chain_id = await ended(database, worker, "failed")
-    locked: Locked = []
-
-    async def lock() -> None:
-        async with database.reserve("second") as connection:
-            locked.extend(tuple(row) for row in await connection.call("lock_chains", [chain_id]))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await first.call("retry_job", chain_id)
-        nursery.start_soon(lock)
-        await until_waiting(database, "second")
-        await first.execute("commit")
-    assert locked == [(chain_id, chain_id, True)]

@@ -3,8 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from leasehold.database import Database
-from tests.support.sql_guards import LOSSES, foreign_job, lost_job
-from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, states
+from tests.support.sql_jobs import enqueue, enqueue_many, events, job, states
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker
 
@@ -36,20 +35,3 @@ async def test_only_what_this_worker_holds_is_started(database: Database, worker
     await database.call("cancel_job", 2)
     assert await worker.start(claimed) == {2: "cancelled"}
     assert await states(database) == {1: "running", 2: "cancelled", 3: "running"}
-
-
-async def test_a_former_owner_is_refused_with_the_reason_and_changes_nothing(
-    database: Database, worker: SqlWorker
-) -> None:
-    for loss in LOSSES:
-        lost = await lost_job(database, worker, loss)
-        before = await snapshot(database)
-        assert await worker.start([lost]) == {1: loss.reason}
-        assert await snapshot(database) == before
-
-
-async def test_another_incarnation_of_the_same_worker_is_refused(database: Database) -> None:
-    foreign = await foreign_job(database)
-    before = await snapshot(database)
-    assert await SqlWorker(database, "holder").start([foreign]) == {1: "taken_by_another_worker"}
-    assert await snapshot(database) == before

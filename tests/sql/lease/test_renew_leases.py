@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import trio
 
 from leasehold.database import Database
-from tests.support.sql_guards import LOSSES, expire, foreign_job, lost_job
-from tests.support.sql_jobs import enqueue, enqueue_many, job, snapshot, states
+from tests.support.sql_guards import expire
+from tests.support.sql_jobs import enqueue, enqueue_many, job, states
 from tests.support.sql_waits import freeze, open_transaction
 from tests.support.sql_work import measured
 from tests.support.sql_worker import SqlWorker
@@ -59,23 +59,6 @@ async def test_an_expired_lease_that_nobody_has_taken_back_is_renewed(database: 
     await expire(database, 1)
     assert await worker.renew(claimed) == {}
     assert await database.call("reap_jobs") == []
-
-
-async def test_a_former_owner_is_refused_with_the_reason_and_changes_nothing(
-    database: Database, worker: SqlWorker
-) -> None:
-    for loss in LOSSES:
-        lost = await lost_job(database, worker, loss)
-        before = await snapshot(database)
-        assert await worker.renew([lost]) == {1: loss.reason}
-        assert await snapshot(database) == before
-
-
-async def test_another_incarnation_of_the_same_worker_is_refused(database: Database) -> None:
-    foreign = await foreign_job(database)
-    before = await snapshot(database)
-    assert await SqlWorker(database, "holder").renew([foreign]) == {1: "taken_by_another_worker"}
-    assert await snapshot(database) == before
 
 
 async def test_a_job_that_this_attempt_has_completed_is_not_busy(database: Database, worker: SqlWorker) -> None:

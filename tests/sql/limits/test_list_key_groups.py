@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import pytest
-
 from leasehold.database import Database
-from leasehold.errors import BadInput
 from tests.support.sql_limits import enqueue_groups, limit, pile_up_group
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker
@@ -40,10 +37,3 @@ async def test_it_goes_from_group_to_group_through_the_index(database: Database)
     await pile_up_group(database, "big", 3000)
     await pile_up_group(database, "small", 1)
     assert [row[0] for row in await database.call("list_key_groups", "default", 5, 10)] == ["big", "small"]
-
-
-async def test_what_cannot_be_is_refused(database: Database) -> None:
-    with pytest.raises(BadInput, match="most must be from 1 to 1000, not 0"):
-        await database.call("list_key_groups", "q", 0)
-    with pytest.raises(BadInput, match="counted must be from 1 to 10000, not 20000"):
-        await database.call("list_key_groups", "q", 1, 20000)

@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import pytest
-
 from leasehold.database import Database
-from leasehold.errors import BadInput
 from tests.support.sql_payloads import add
 
 
@@ -63,9 +60,3 @@ async def test_a_batch_is_as_large_as_asked(database: Database) -> None:
     for _ in range(3):
         await age(database, await add(database), 99)
     assert len(await expired(database, batch=2)) == 2
-
-
-async def test_days_out_of_range_are_refused(database: Database, subtests: pytest.Subtests) -> None:
-    for days in [0, None]:
-        with subtests.test(days=days), pytest.raises(BadInput, match="keep_days"):
-            await database.call("expire_old_payloads", days)

@@ -2,10 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from leasehold.database import Database
-from leasehold.errors import BadInput
 from tests.support.sql_payloads import add
 
 
@@ -30,9 +27,3 @@ async def test_they_are_told_apart_by_key_kind_and_job(database: Database) -> No
 async def test_what_has_expired_is_not_listed(database: Database) -> None:
     await database.call("expire_payloads", [await add(database)])
     assert await ids(database) == []
-
-
-async def test_a_page_has_1_to_1000(database: Database, subtests: pytest.Subtests) -> None:
-    for size in [0, 1001, None]:
-        with subtests.test(size=size), pytest.raises(BadInput, match="page_size"):
-            await database.call("list_payloads", page_size=size)

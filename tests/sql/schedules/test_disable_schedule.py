@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import pytest
-
 from leasehold.database import Database
-from leasehold.errors import UnknownSchedule
 from tests.support.sql_schedules import fire, fire_of, planned, schedule
 
 
@@ -16,8 +13,3 @@ async def test_a_tick_that_is_due_does_not_fire_any_more(database: Database) -> 
         assert await fire(connection, fire_of(before, None)) == []
         assert await connection.call("list_due_schedules") == []
         assert await connection.call_value("next_tick_in") is None
-
-
-async def test_there_must_be_one(database: Database) -> None:
-    with pytest.raises(UnknownSchedule):
-        await database.call("disable_schedule", "nobody")

@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import pytest
-
 from leasehold.database import Database
-from leasehold.errors import UnknownSchedule
 from tests.support.sql_schedules import planned, schedule
 from tests.support.sql_waits import freeze
 
@@ -19,8 +16,3 @@ async def test_ticks_count_from_then_on(database: Database) -> None:
         assert row["planned_from"].month == 5
         assert await connection.call_value("enable_schedule", "s") is False
         assert await schedule(connection) == row
-
-
-async def test_there_must_be_one(database: Database) -> None:
-    with pytest.raises(UnknownSchedule):
-        await database.call("enable_schedule", "nobody")

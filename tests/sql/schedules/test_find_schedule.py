@@ -24,6 +24,11 @@ async def test_who_is_not_there_is_named(database: Database) -> None:
     for name in ["nobody", "99", "-1", "99999999999999999999", "", None]:
         with pytest.raises(UnknownSchedule, match="there is no schedule"):
             await find(database, name)
+    for function in ("disable_schedule", "enable_schedule", "enqueue_for_rows", "generate_jobs", "trigger_schedule"):
+        with pytest.raises(UnknownSchedule, match="there is no schedule 'nobody'"):
+            await database.call(function, "nobody")
+    with pytest.raises(UnknownSchedule, match="there is no schedule 'nobody'"):
+        await database.call("update_schedule", "nobody", '{"priority": 1}')
 
 
 async def test_it_can_be_locked(database: Database) -> None:

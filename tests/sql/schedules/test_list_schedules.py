@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import pytest
-
 from leasehold.database import Database
-from leasehold.errors import BadInput
 from tests.support.sql_schedules import create
 
 
@@ -27,9 +24,3 @@ async def test_they_can_be_filtered(database: Database) -> None:
     assert await names(database, queue="q") == ["a", "c"]
     assert await names(database, enabled=False) == ["b"]
     assert await names(database, enabled=True, kind="x", queue="q") == ["a"]
-
-
-async def test_a_page_has_a_size(database: Database, subtests: pytest.Subtests) -> None:
-    for page_size in [0, 1001, None]:
-        with subtests.test(page_size=page_size), pytest.raises(BadInput, match="page_size must be from 1 to 1000"):
-            await names(database, page_size=page_size)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from leasehold.database import Database
-from leasehold.errors import BadInput, UnknownSchedule, WrongState
+from leasehold.errors import BadInput, WrongState
 from tests.sql.workers.commands.test_wake_idle_workers import heard
 from tests.support.sql_schedules import change, create, definition, schedule
 
@@ -51,11 +51,6 @@ async def test_a_schedule_keeps_its_name(database: Database) -> None:
         await database.call("update_schedule", "s", '{"name": "t"}')
     with pytest.raises(BadInput, match="changes must be a JSON object"):
         await database.call("update_schedule", "s", "[]")
-
-
-async def test_who_is_unknown_cannot_be_changed(database: Database) -> None:
-    with pytest.raises(UnknownSchedule, match="there is no schedule 'nobody'"):
-        await change(database, "nobody", priority=1)
 
 
 async def test_changes_of_a_declared_schedule_are_remembered_as_such(database: Database) -> None:

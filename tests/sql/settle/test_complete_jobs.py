@@ -6,9 +6,9 @@ import pytest
 
 from leasehold.database import Database
 from leasehold.errors import BadInput
-from tests.support.sql_guards import LOSSES, expire, foreign_job, lost_job
+from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, states
-from tests.support.sql_waits import freeze, rolled_back
+from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker, ids
 
 
@@ -106,23 +106,6 @@ async def test_a_repeated_call_refuses_nothing_and_changes_nothing(database: Dat
     assert (await job(database, 3))["output"] == '"third"'
 
 
-async def test_a_former_owner_is_refused_with_the_reason_and_changes_nothing(
-    database: Database, worker: SqlWorker
-) -> None:
-    for loss in LOSSES:
-        lost = await lost_job(database, worker, loss)
-        before = await snapshot(database)
-        assert await worker.complete([lost], ["late"]) == {1: loss.reason}
-        assert await snapshot(database) == before
-
-
-async def test_another_incarnation_of_the_same_worker_is_refused(database: Database, worker: SqlWorker) -> None:
-    foreign = await foreign_job(database)
-    before = await snapshot(database)
-    assert await SqlWorker(database, "holder").complete([foreign]) == {1: "taken_by_another_worker"}
-    assert await snapshot(database) == before
-
-
 async def test_one_refused_job_does_not_hold_up_its_neighbours(database: Database, worker: SqlWorker) -> None:
     await enqueue_many(database, [{"kind": "a"}] * 4)
     claimed = await worker.claim()
@@ -150,13 +133,3 @@ async def test_empty_arrays_and_repeated_ids_are_harmless(database: Database, wo
     assert await worker.complete(claimed * 2, ["a", "a"]) == {}
     assert ids(claimed) == [1]
     assert (await database.fetch("select count(*) from leasehold.finished_jobs"))[0][0] == 1
-
-
-async def test_within_the_callers_transaction_a_rollback_undoes_it(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a", "key": "k"}] * 2)
-    claimed = await worker.claim()
-    before = await snapshot(database)
-    async with rolled_back(database) as transaction:
-        assert await worker.over(transaction).complete(claimed) == {}
-    assert await snapshot(database) == before
-    assert await worker.complete(claimed) == {}

@@ -8,9 +8,8 @@ import trio
 from leasehold.database import Database
 from leasehold.errors import BadInput
 from tests.support.sql_edges import broken_chains, claim_kind, complete_all, edges, enqueue_blocked, links
-from tests.support.sql_guards import LOSSES, foreign_job, lost_job
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, state, states
-from tests.support.sql_waits import freeze, rolled_back
+from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker, ids
 from tests.support.waiting import PATIENCE
 
@@ -180,25 +179,6 @@ async def test_a_bad_continuation_is_refused_and_nothing_is_written(database: Da
         assert await snapshot(database) == before
 
 
-async def test_a_former_owner_is_refused_with_the_reason_and_changes_nothing(
-    database: Database, worker: SqlWorker
-) -> None:
-    for loss in LOSSES:
-        lost = await lost_job(database, worker, loss)
-        before = await snapshot(database)
-        assert await worker.continue_with([lost], [NEXT], ["late"]) == {1: (loss.reason, None)}
-        assert await snapshot(database) == before
-
-
-async def test_another_incarnation_of_the_same_worker_is_refused(database: Database) -> None:
-    foreign = await foreign_job(database)
-    before = await snapshot(database)
-    assert await SqlWorker(database, "holder").continue_with([foreign], [NEXT]) == {
-        1: ("taken_by_another_worker", None)
-    }
-    assert await snapshot(database) == before
-
-
 async def test_a_repeated_call_refuses_nothing_and_makes_nothing(database: Database, worker: SqlWorker) -> None:
     await enqueue_many(database, [{"kind": "a", "key": "k"}, {"kind": "a"}])
     claimed = await worker.claim()
@@ -322,13 +302,3 @@ async def test_new_jobs_wake_an_idle_worker(database: Database, worker: SqlWorke
         await worker.continue_with(claimed, [{"next": {"kind": "b", "queue": "q"}}])
         with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == "wake:q"
-
-
-async def test_within_the_callers_transaction_a_rollback_undoes_it(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a", "key": "k"}] * 2)
-    await enqueue_blocked(database, [1])
-    claimed = await worker.claim()
-    before = await snapshot(database)
-    async with rolled_back(database) as transaction:
-        await worker.over(transaction).continue_with(claimed, [{"jobs": [{"kind": "x"}], **NEXT}])
-    assert await snapshot(database) == before

@@ -7,7 +7,6 @@ import pytest
 import trio
 
 from leasehold.database import Database
-from tests.support.sql_guards import LOSSES, foreign_job, lost_job
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, states
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import BOOM, SqlWorker
@@ -189,25 +188,6 @@ async def test_every_failed_attempt_stays_in_the_timeline_with_its_worker_and_er
         ("failed", 2, "w2", "E: two"),
     ]
     assert json.loads(rows[3]["detail"]) == {"type": "E", "message": "one"}
-
-
-async def test_a_former_owner_is_refused_with_the_reason_and_changes_nothing(
-    database: Database, worker: SqlWorker
-) -> None:
-    for loss in LOSSES:
-        lost = await lost_job(database, worker, loss)
-        before = await snapshot(database)
-        answer = (await worker.fail([lost]))[1]
-        assert (answer["outcome"], answer["reason"], answer["run_at"]) == ("refused", loss.reason, None)
-        assert await snapshot(database) == before
-
-
-async def test_another_incarnation_of_the_same_worker_is_refused(database: Database) -> None:
-    foreign = await foreign_job(database)
-    before = await snapshot(database)
-    answer = (await SqlWorker(database, "holder").fail([foreign]))[1]
-    assert (answer["outcome"], answer["reason"]) == ("refused", "taken_by_another_worker")
-    assert await snapshot(database) == before
 
 
 async def test_a_repeated_call_for_a_job_that_failed_for_good_is_silent(database: Database, worker: SqlWorker) -> None:

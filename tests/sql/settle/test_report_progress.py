@@ -3,7 +3,7 @@ from __future__ import annotations
 import trio
 
 from leasehold.database import Database, Row
-from tests.support.sql_guards import LOSSES, foreign_job, lost_job
+from tests.support.sql_guards import foreign_job
 from tests.support.sql_jobs import empty, enqueue, enqueue_many
 from tests.support.sql_waits import freeze, open_transaction, until_waiting
 from tests.support.sql_worker import Refusals, SqlWorker, identities, refusals
@@ -72,13 +72,6 @@ async def test_a_job_of_which_nothing_was_said_has_none(database: Database, work
     await worker.claim()
     assert await report(worker, [], []) == {}
     assert await database.call("get_job_progress", 1) == []
-
-
-async def test_a_former_owner_is_refused_with_the_reason(database: Database, worker: SqlWorker) -> None:
-    for loss in LOSSES:
-        job = await lost_job(database, worker, loss)
-        assert await report(worker, [job], [0.5]) == {job["job_id"]: loss.reason}
-        assert await database.call("get_job_progress", job["job_id"]) == []
 
 
 async def test_a_refused_job_keeps_no_other_from_being_written(database: Database, worker: SqlWorker) -> None:

@@ -3,29 +3,8 @@
 from __future__ import annotations
 
 from leasehold.database import Database
-from tests.support.sql_guards import LOSSES, foreign_job, lost_job
-from tests.support.sql_jobs import enqueue, enqueue_many, snapshot, states
+from tests.support.sql_jobs import enqueue, enqueue_many, states
 from tests.support.sql_worker import SqlWorker
-
-
-async def test_a_former_owner_is_refused_with_the_reason_and_changes_nothing(
-    database: Database, worker: SqlWorker
-) -> None:
-    for loss in LOSSES:
-        lost = await lost_job(database, worker, loss)
-        before = await snapshot(database)
-        assert await worker.release([lost]) == {1: loss.reason}
-        assert await worker.reschedule([lost], [5.0]) == {1: loss.reason}
-        assert await snapshot(database) == before
-
-
-async def test_another_incarnation_of_the_same_worker_is_refused(database: Database) -> None:
-    foreign = await foreign_job(database)
-    before = await snapshot(database)
-    another = SqlWorker(database, "holder")
-    assert await another.release([foreign]) == {1: "taken_by_another_worker"}
-    assert await another.reschedule([foreign], [5.0]) == {1: "taken_by_another_worker"}
-    assert await snapshot(database) == before
 
 
 async def test_the_attempt_counts_up_and_the_spared_ones_do_too(database: Database, worker: SqlWorker) -> None:

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
-import pytest
 import trio
 
 from leasehold.database import Database, ReservedConnection
-from leasehold.errors import BadInput
 from tests.sql.upkeep.test_ensure_partitions import finish_one, partitions
 from tests.support.sql_jobs import enqueue, states
 from tests.support.sql_waits import freeze, open_transaction
@@ -51,9 +49,3 @@ async def test_it_gives_way_to_an_open_transaction_and_comes_back_later(fresh_da
             with trio.fail_after(PATIENCE):
                 assert await connection.call_value("drop_old_partitions", 3) == 6
         assert await connection.call_value("drop_old_partitions", 3) == 3
-
-
-async def test_days_out_of_range_are_refused(database: Database, subtests: pytest.Subtests) -> None:
-    for days in [0, -1, None]:
-        with subtests.test(days=days), pytest.raises(BadInput, match="keep_days must be 1 or more, not"):
-            await database.call("drop_old_partitions", days)

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
-import pytest
 import trio
 
 from leasehold.database import Database
-from leasehold.errors import BadInput
 from tests.sql.upkeep.test_ensure_partitions import finish_one
 from tests.support.sql_jobs import enqueue, states
 from tests.support.sql_upkeep import forget
@@ -95,9 +93,3 @@ async def test_progress_logs_and_waiters_of_the_same_age_go_too(fresh_database: 
             for table, column in (("job_progress", "job_id"), ("job_logs", "job_id"), ("chain_waiters", "chain_id"))
         ]
     assert left == [[1, 3], [3], [3]]
-
-
-async def test_days_out_of_range_are_refused(database: Database, subtests: pytest.Subtests) -> None:
-    for days in [0, -1, None]:
-        with subtests.test(days=days), pytest.raises(BadInput, match="keep_days must be 1 or more, not"):
-            await database.call("drop_old_rows", days)

@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from leasehold.database import Database
-from leasehold.errors import BadInput
 from tests.support.sql_jobs import empty
 from tests.support.sql_schedules import create_at, schedule
 from tests.support.sql_waits import freeze
@@ -25,9 +24,3 @@ async def test_ticks_older_than_what_is_kept_are_forgotten_some_at_a_time(
                 assert [await connection.call_value("drop_old_ticks", 2, 2) for _ in range(3)] == [2, 1, 0]
                 assert [row["tick_at"].day for row in await connection.call("list_schedule_ticks")] == [6, 5, 4]
                 assert (await schedule(connection))["last_job_count"] == 1
-
-
-async def test_a_day_is_kept_at_the_least(database: Database, subtests: pytest.Subtests) -> None:
-    for days in [0, None]:
-        with subtests.test(days=days), pytest.raises(BadInput, match="keep_days must be 1 or more"):
-            await database.call("drop_old_ticks", days)

@@ -2,11 +2,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import pytest
 import trio
 
 from leasehold.database import Database
-from leasehold.errors import BadInput
 from tests.support.sql_edges import complete_all, enqueue_blocked
 from tests.support.sql_jobs import enqueue, states
 from tests.support.sql_unique import enqueue_unique
@@ -137,9 +135,3 @@ async def test_what_somebody_uses_is_left_for_the_next_call(fresh_database: Data
         await forget(connection, 3)
         for table in ("unique_jobs", "unique_claims", "idempotency_keys"):
             assert await connection.fetch(f"select from leasehold.{table}") == [], table
-
-
-async def test_days_out_of_range_are_refused(database: Database, subtests: pytest.Subtests) -> None:
-    for days in [0, -1, None]:
-        with subtests.test(days=days), pytest.raises(BadInput, match="keep_days must be 1 or more, not"):
-            await database.call("drop_rows_of_old_jobs", days)

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
-import pytest
 import trio
 
 from leasehold.database import Caller, Database
-from leasehold.errors import BadInput
 from tests.support.sql_jobs import enqueue, enqueue_many, events, states
 from tests.support.sql_waits import freeze, open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker, insist
@@ -235,9 +233,3 @@ async def test_two_at_once_make_each_partition_once(fresh_database: Database) ->
         made.append(await connection.call_value("ensure_partitions", 5))
         assert len(await partitions(connection)) == 6
     assert sum(n for n in made if isinstance(n, int)) == 18
-
-
-async def test_days_out_of_range_are_refused(database: Database, subtests: pytest.Subtests) -> None:
-    for days in [-1, 401, None]:
-        with subtests.test(days=days), pytest.raises(BadInput, match="days_ahead must be from 0 to 400, not"):
-            await database.call("ensure_partitions", days)

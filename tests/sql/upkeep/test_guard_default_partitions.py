@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-import pytest
 import trio
 
 from leasehold.actors.supervise import supervise
 from leasehold.actors.upkeep.janitor import Janitor
 from leasehold.database import Caller, Database
-from leasehold.errors import BadInput
 from tests.sql.upkeep.test_ensure_partitions import finish_one, partitions, where_jobs_are
 from tests.support.callers import FragileCaller
 from tests.support.sql_jobs import Scripted
@@ -154,9 +152,3 @@ async def test_the_janitor_makes_the_days_to_come_and_leaves_no_guard(fresh_data
     assert len(await partitions(fresh_database)) == len(await partitions(fresh_database, "job_logs")) == 6
     assert len(await partitions(fresh_database, "job_events")) == 8
     assert await guards(fresh_database) == {}
-
-
-async def test_days_out_of_range_are_refused(database: Database, subtests: pytest.Subtests) -> None:
-    for days in [-1, 401, None]:
-        with subtests.test(days=days), pytest.raises(BadInput, match="days_ahead must be from 0 to 400, not"):
-            await database.call("guard_default_partitions", days)

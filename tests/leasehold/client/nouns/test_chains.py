@@ -10,7 +10,6 @@ from leasehold.events import ChainCompleted, JobRequeued
 from leasehold.jobs.endings import ContinueWith
 from leasehold.jobs.new_job import NewJob
 from tests.leasehold.client.conftest import Under
-from tests.support.sql_worker import SqlWorker
 
 
 def test_a_chain_is_started_looked_at_and_completed_from_outside(under: Under) -> None:
@@ -175,17 +174,6 @@ def test_a_completion_from_outside_is_told_with_the_job_that_ended_the_chain(und
         [last] = await client.chains.complete(chain_id, continue_with=NewJob(kind="pack"))
         await client.chains.complete(chain_id)
         assert [(each.chain_id, each.kind, each.job_id) for each in heard] == [(chain_id, "pack", last)]
-
-    under(work)
-
-
-def test_a_worker_that_runs_the_job_hears_of_it_at_its_next_write(under: Under) -> None:
-    async def work(client: Client) -> None:
-        chain_id = await client.enqueue("pay")
-        worker = SqlWorker(client._database)  # pyright: ignore[reportPrivateUsage]
-        claimed = await worker.claim()
-        await client.chains.complete(chain_id)
-        assert await worker.complete(claimed) == {chain_id: "already_completed"}
 
     under(work)
 

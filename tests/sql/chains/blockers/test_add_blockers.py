@@ -54,13 +54,6 @@ async def test_the_first_bad_job_of_many_is_the_one_that_is_named(database: Data
         await enqueue_many(database, [{"kind": "a"}, *[{"kind": "a", "blockers": [n]} for n in range(77, 90)]])
 
 
-async def test_a_later_job_of_a_chain_is_refused_with_the_id_to_give(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.continue_with(await worker.claim(), [{"next": {"kind": "b"}}])
-    with pytest.raises(BadInput, match="blocker 2 is not the first job of its chain; give the chain, 1"):
-        await enqueue_blocked(database, [2])
-
-
 async def test_a_job_waits_for_chains_of_this_call_and_of_earlier_ones(database: Database, worker: SqlWorker) -> None:
     earlier = await enqueue(database)
     first, joined = await enqueue_many(
@@ -163,15 +156,6 @@ async def test_blocked_jobs_hold_up_nobody_of_their_key(database: Database, work
     free = await enqueue(database, kind="a", key="k")
     assert await states(database) == {1: "pending", 2: "blocked", 3: "blocked", 4: "blocked", free: "pending"}
     assert ids(await worker.claim()) == [1, free]
-
-
-async def test_a_rolled_back_enqueue_leaves_no_edge(database: Database) -> None:
-    await enqueue(database)
-    async with database.reserve("producer") as connection:
-        await connection.execute("begin")
-        await enqueue_blocked(connection, [1])
-        await connection.execute("rollback")
-    assert await database.fetch("select from leasehold.job_blockers") == []
 
 
 async def test_a_completion_never_waits_for_a_producer(database: Database, worker: SqlWorker) -> None:

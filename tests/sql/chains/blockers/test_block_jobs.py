@@ -7,9 +7,8 @@ import pytest
 from leasehold.database import Database
 from leasehold.errors import BadInput
 from tests.support.sql_edges import broken_chains, claim_kind, complete_all, edges, links
-from tests.support.sql_guards import LOSSES, foreign_job, lost_job
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, state, states
-from tests.support.sql_waits import freeze, rolled_back
+from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker, ids
 
 SHAPE = "job 1: a wait is an object with jobs, blockers and delay"
@@ -153,23 +152,6 @@ async def test_a_bad_wait_is_refused_and_nothing_is_written(database: Database, 
         assert await snapshot(database) == before
 
 
-async def test_a_former_owner_is_refused_with_the_reason_and_changes_nothing(
-    database: Database, worker: SqlWorker
-) -> None:
-    for loss in LOSSES:
-        lost = await lost_job(database, worker, loss)
-        before = await snapshot(database)
-        assert await worker.block([lost], [{"jobs": [{"kind": "part"}], "blockers": [{"position": 1}]}]) == {
-            1: loss.reason
-        }
-        assert await snapshot(database) == before
-
-
-async def test_another_incarnation_of_the_same_worker_is_refused(database: Database) -> None:
-    foreign = await foreign_job(database)
-    assert await SqlWorker(database, "holder").block([foreign], [{}]) == {1: "taken_by_another_worker"}
-
-
 async def test_many_at_once_each_with_its_own_wait(database: Database, worker: SqlWorker) -> None:
     await enqueue_many(database, [{"kind": "a"}] * 100)
     held = (await worker.claim(100))[::-1]
@@ -206,12 +188,3 @@ async def test_what_it_waits_for_is_said_in_the_timeline(database: Database, wor
     rows = await database.call("get_job_timeline", 1)
     said = [row["message"] for row in rows if row["event"] == "blocked"]
     assert said == ["waits for 2 chains", "waits for 1 chain"]
-
-
-async def test_within_the_callers_transaction_a_rollback_undoes_it(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    held = await worker.claim()
-    before = await snapshot(database)
-    async with rolled_back(database) as transaction:
-        await worker.over(transaction).block(held, [{"jobs": [{"kind": "x"}], "blockers": [{"position": 1}]}])
-    assert await snapshot(database) == before

@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import pytest
-
 from leasehold.database import Database
-from leasehold.errors import BadInput
 from tests.support.sql_chains import blocked, ended
 from tests.support.sql_jobs import enqueue
 from tests.support.sql_worker import SqlWorker
@@ -37,9 +34,3 @@ async def test_a_cancelled_job_waits_for_nothing(database: Database, worker: Sql
     part = await ended(database, worker, "failed")
     await database.call("cancel_job", await blocked(database, [part]))
     assert await waiting_for(database, part) == []
-
-
-async def test_a_page_has_from_one_to_a_thousand_jobs(database: Database, subtests: pytest.Subtests) -> None:
-    for page_size in [0, 1001, None]:
-        with subtests.test(page_size=page_size), pytest.raises(BadInput, match="page_size"):
-            await database.call("list_blocked_jobs", 1, 0, page_size)

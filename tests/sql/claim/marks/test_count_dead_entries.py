@@ -12,9 +12,7 @@ LOOK = "select id from leasehold.jobs where state = 'pending' order by queue, ki
 
 async def test_entries_of_claimed_jobs_count_and_those_of_pending_ones_do_not(fresh_database: Database) -> None:
     async def dead(reserved: ReservedConnection) -> int:
-        await reserved.execute(
-            "begin; set local enable_seqscan = off; set local enable_bitmapscan = off; set local enable_sort = off"
-        )
+        await reserved.execute(f"begin; {BY_INDEX}")
         [[before]] = await reserved.fetch(COUNT)
         await reserved.fetch(LOOK)
         [[after]] = await reserved.fetch(COUNT)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from leasehold.database import Database
-from leasehold.errors import BadInput, UniqueConflict, UnknownSchedule
+from leasehold.errors import BadInput, UniqueConflict
 from tests.sql.workers.commands.test_wake_idle_workers import heard, idle_worker
 from tests.support.sql_jobs import empty
 from tests.support.sql_schedules import create, history, jobs_made, schedule
@@ -90,11 +90,6 @@ async def test_what_cannot_be_is_refused_with_what_to_do(database: Database) -> 
 async def test_an_empty_table_of_stores_is_no_mistake(database: Database) -> None:
     await create(database, query=f"{STORES} where false")
     assert await enqueue(database, metadata={"state_code": "AZ"}) == []
-
-
-async def test_there_must_be_such_a_schedule(database: Database) -> None:
-    with pytest.raises(UnknownSchedule):
-        await enqueue(database, "nobody")
 
 
 async def test_idle_workers_are_woken(fresh_database: Database) -> None:

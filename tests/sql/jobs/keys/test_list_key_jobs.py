@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import pytest
-
 from leasehold.database import Database
-from leasehold.errors import BadInput
 from tests.support.sql_jobs import enqueue_many
 from tests.support.sql_worker import SqlWorker, ids
 
@@ -27,9 +24,3 @@ async def test_the_holder_of_a_key_comes_first_then_those_that_may_be_next(
     assert held == [jobs[0]]
     assert len(await database.call("list_key_jobs", "k", 2)) == 2
     assert await database.call("list_key_jobs", "nobody") == []
-
-
-async def test_a_page_size_out_of_range_is_refused(database: Database, subtests: pytest.Subtests) -> None:
-    for size in [0, 101, None]:
-        with subtests.test(size=size), pytest.raises(BadInput, match="page_size must be from 1 to 100"):
-            await database.call("list_key_jobs", "k", size)

@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import pytest
-
 from leasehold.database import Database
-from leasehold.errors import BadInput
 from tests.support.sql_jobs import enqueue_many, pile_up
 from tests.support.sql_worker import SqlWorker
 
@@ -21,9 +18,3 @@ async def test_only_jobs_of_the_state_or_key_count(database: Database, worker: S
     await pile_up(database, 3)
     assert await database.call_value("find_page_end", state="completed", jobs=2, timeout=None) == 1
     assert await database.call_value("find_page_end", key="k", jobs=1, timeout=None) == 1
-
-
-async def test_a_look_at_too_many_or_none_is_refused(database: Database, subtests: pytest.Subtests) -> None:
-    for jobs in [0, 1_000_001, None]:
-        with subtests.test(jobs=jobs), pytest.raises(BadInput, match="jobs must be from 1 to 1000000, not"):
-            await database.call_value("find_page_end", jobs=jobs, timeout=None)

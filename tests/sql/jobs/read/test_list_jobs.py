@@ -95,12 +95,6 @@ async def test_pages_follow_each_other_without_gap_or_repetition(database: Datab
     assert pages == [[6, 5], [4, 3], [2, 1]]
 
 
-async def test_a_page_size_out_of_range_is_refused(database: Database, subtests: pytest.Subtests) -> None:
-    for page_size in [0, 1001, None]:
-        with subtests.test(page_size=page_size), pytest.raises(BadInput, match="page_size must be from 1 to 1000, not"):
-            await listed(database, page_size=page_size)
-
-
 async def test_an_unknown_state_is_refused(database: Database) -> None:
     with pytest.raises(
         BadInput, match=r"there is no state 'done' \(states: pending, scheduled, waiting, blocked, claimed,"

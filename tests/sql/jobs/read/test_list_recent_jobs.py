@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from leasehold.database import Database
-from leasehold.errors import BadInput
 from tests.support.sql_books import call_everything_big, close, finish
 from tests.support.sql_jobs import empty
 from tests.support.sql_waits import freeze
@@ -38,9 +37,3 @@ async def test_the_last_ones_of_a_queue_come_first(database: Database, subtests:
                 assert await recent(None, 2) == ["11:59:59", "11:00:20"]
                 assert await recent("completed", 3) == ["11:59:59", "11:00:20", "08:00:00"]
                 assert await connection.call("list_recent_jobs", "nobody") == []
-
-
-async def test_what_is_out_of_range_is_refused(database: Database, subtests: pytest.Subtests) -> None:
-    for wrong in [(None, 0), (None, 101), ("pending", 5)]:
-        with subtests.test(wrong=wrong), pytest.raises(BadInput, match="page_size must be from 1 to 100"):
-            await database.call("list_recent_jobs", "q", *wrong)

@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import pytest
-
 from leasehold.database import Database
-from leasehold.errors import BadInput
 from tests.support.sql_books import finish
 from tests.support.sql_jobs import pile_up
 from tests.support.sql_waits import freeze
@@ -30,9 +27,3 @@ async def test_nobody_is_needed_where_nothing_is_to_be_done(database: Database) 
 async def test_nobody_knows_before_a_job_has_ended(database: Database) -> None:
     await pile_up(database, 10, queue="q")
     assert await database.call_value("workers_needed", "q") is None
-
-
-async def test_hours_out_of_range_are_refused(database: Database) -> None:
-    for hours in [0.0, -1.0, float("nan"), 1e6, None]:
-        with pytest.raises(BadInput, match="hours must be above 0"):
-            await database.call("workers_needed", "q", hours)

@@ -2,10 +2,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-import pytest
-
 from leasehold.database import Database
-from leasehold.errors import BadInput
 from tests.support.sql_jobs import enqueue
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker
@@ -36,9 +33,3 @@ async def test_the_failures_of_a_group_are_listed_latest_first(database: Databas
         assert len(await connection.call("list_group_failures", groups["pay"], page_size=1)) == 1
         late = await connection.call("list_group_failures", groups["pay"], NOON - timedelta(minutes=58))
         assert [row["job_id"] for row in late] == [3]
-
-
-async def test_a_page_of_no_or_too_many_rows_is_refused(database: Database) -> None:
-    for size in (0, 10_001):
-        with pytest.raises(BadInput, match="page_size must be from"):
-            await database.call("list_group_failures", "0" * 16, page_size=size)

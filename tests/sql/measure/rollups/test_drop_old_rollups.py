@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import pytest
-
 from leasehold.database import Database
-from leasehold.errors import BadInput
 from tests.support.sql_books import books, close, finish, totals
 from tests.support.sql_waits import freeze, open_transaction
 
@@ -31,9 +28,3 @@ async def test_of_two_at_once_one_does_it(database: Database) -> None:
     async with open_transaction(database, "first") as first:
         assert await first.call_value("drop_old_rollups", 10) == 0
         assert await database.call_value("drop_old_rollups", 10) is None
-
-
-async def test_days_out_of_range_are_refused(database: Database, subtests: pytest.Subtests) -> None:
-    for days in [1, 0, None]:
-        with subtests.test(days=days), pytest.raises(BadInput, match="keep_days must be 2 or more"):
-            await database.call("drop_old_rollups", days)

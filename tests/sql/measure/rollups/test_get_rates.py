@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from leasehold.database import Database
-from leasehold.errors import BadInput
 from tests.support.sql_books import close, finish
 
 
@@ -23,9 +22,3 @@ async def test_the_last_minutes_are_summed_up_by_queue(database: Database) -> No
     assert one["run_variation"] == pytest.approx(0.75)
     assert (one["p50_run"], one["p95_run"]) == (pytest.approx(0.853, abs=0.01), pytest.approx(7.372, abs=0.01))
     assert (other["queue"], other["cancelled"], other["average_wait"], other["p95_wait"]) == ("r", 1, None, None)
-
-
-async def test_minutes_out_of_range_are_refused(database: Database, subtests: pytest.Subtests) -> None:
-    for minutes in [0, 2881, None]:
-        with subtests.test(minutes=minutes), pytest.raises(BadInput, match="minutes must be from 1 to 2880"):
-            await database.call("get_rates", None, minutes)

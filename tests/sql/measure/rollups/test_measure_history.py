@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from leasehold.database import Database
-from leasehold.errors import BadInput
 from tests.support.sql_books import close, finish
 
 
@@ -34,17 +33,3 @@ async def test_no_step_is_shorter_than_a_minute(database: Database) -> None:
     async with database.reserve("clocked") as connection:
         await close(connection, "2026-03-01 12:00:05Z")
         assert len(await connection.call("measure_history", "q", 0.1, 500)) == 6
-
-
-async def test_hours_out_of_range_are_refused(database: Database, subtests: pytest.Subtests) -> None:
-    for hours, points in [(0.0, 60), (721.0, 60), (None, 60)]:
-        with (
-            subtests.test(hours=hours, points=points),
-            pytest.raises(BadInput, match="hours must be above 0 and at most 720"),
-        ):
-            await database.call("measure_history", "q", hours, points)
-
-
-async def test_points_out_of_range_are_refused(database: Database) -> None:
-    with pytest.raises(BadInput, match="points must be from 1 to 500, not 0"):
-        await database.call("measure_history", "q", 1.0, 0)

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from leasehold.database import Database
-from leasehold.errors import BadInput, UnknownSchedule
+from leasehold.errors import BadInput
 from tests.support.sql_jobs import empty
 from tests.support.sql_schedules import create, create_at, jobs_made
 from tests.support.sql_waits import freeze
@@ -72,8 +72,3 @@ async def test_batches_are_a_sensible_number(database: Database, subtests: pytes
             await create(database)
             with pytest.raises(BadInput, match="batches must be from 1 to 100000"):
                 await database.call("generate_jobs", "s", batches)
-
-
-async def test_there_must_be_one(database: Database) -> None:
-    with pytest.raises(UnknownSchedule):
-        await database.call("generate_jobs", "nobody")

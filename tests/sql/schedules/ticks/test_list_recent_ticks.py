@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import pytest
-
 from leasehold.database import Database
-from leasehold.errors import BadInput
 from tests.support.sql_schedules import create
 
 OVERLAPPED = """
@@ -26,10 +23,3 @@ async def test_each_schedule_of_a_page_has_a_row_with_its_last_few_the_newest_fi
     assert only["schedule"] == "b"
     assert [row["schedule"] for row in await database.call("list_recent_ticks", page_size=1)] == ["a"]
     assert await database.call("list_recent_ticks", queue="elsewhere") == []
-
-
-async def test_what_cannot_be_is_refused(database: Database) -> None:
-    with pytest.raises(BadInput, match="most must be from 1 to 100, not 101"):
-        await database.call("list_recent_ticks", 101)
-    with pytest.raises(BadInput, match="page_size must be from 1 to 1000, not 0"):
-        await database.call("list_recent_ticks", page_size=0)

@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import pytest
-
 from leasehold.database import Database
-from leasehold.errors import UnknownSchedule
 from tests.sql.workers.commands.test_wake_idle_workers import heard, idle_worker
 from tests.support.sql_schedules import create, history, jobs_made, planned, schedule
 
@@ -30,8 +27,3 @@ async def test_idle_workers_are_woken_unless_the_caller_does_it(fresh_database: 
     await idle_worker(fresh_database)
     assert await heard(fresh_database, lambda: fresh_database.call("trigger_schedule", "s")) == ["wake:default"]
     assert await heard(fresh_database, lambda: fresh_database.call("trigger_schedule", "s", None, False)) == []
-
-
-async def test_there_must_be_one(database: Database) -> None:
-    with pytest.raises(UnknownSchedule):
-        await database.call("trigger_schedule", "nobody")

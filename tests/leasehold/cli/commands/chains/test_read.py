@@ -76,7 +76,7 @@ def test_a_long_chain_is_shown_page_by_page(cli: Cli, sql: Sql) -> None:
 
 
 def test_a_chain_that_is_not_there_is_not_found(cli: Cli) -> None:
-    for command in ("show", "wait", "complete", "cancel", "delete"):
+    for command in ("show", "complete"):
         done = cli("chains", command, "99")
         assert (done.code, "no chain 99" in done.err) == (3, True)
 
@@ -88,16 +88,11 @@ def test_waiting_prints_the_output(cli: Cli, sql: Sql) -> None:
     assert cli("chains", "wait", "1", "--output", "text").steady == '{\n  "paid": 7\n}'
 
 
-def test_a_wait_ends_with_a_code_of_its_own_when_the_time_is_up(cli: Cli, sql: Sql) -> None:
+def test_a_wait_in_vain_ends_with_a_code_of_its_own_and_one_for_a_cancelled_chain_says_why(cli: Cli, sql: Sql) -> None:
     sql("select leasehold.enqueue_job('pay')")
     done = cli("chains", "wait", "1", "--timeout", "10ms")
     assert (done.code, done.out) == (8, "")
     assert "chain 1 is still open after 0.01 s" in done.err
-
-
-def test_a_wait_for_a_chain_that_was_cancelled_fails_and_says_why(cli: Cli, sql: Sql) -> None:
-    sql("select leasehold.enqueue_job('pay')")
-    cli("chains", "cancel", "1", "--reason", "no money")
-    done = cli("chains", "wait", "1")
-    assert done.code == 1
-    assert "chain 1 was cancelled: no money at job 1 (pay)" in done.err
+    sql("select leasehold.cancel_chain(1, 'no money')")
+    failed = cli("chains", "wait", "1")
+    assert (failed.code, "chain 1 was cancelled: no money at job 1 (pay)" in failed.err) == (1, True)

@@ -5,17 +5,8 @@ from tests.leasehold.cli.conftest import Cli
 
 def test_an_identity_is_added_listed_tested_and_retired(cli: Cli) -> None:
     flags = ("--proxy", "http://127.0.0.1:1", "--proxy-user", "me", "--password-from", "PROXY_PASSWORD")
-    added = cli(
-        "egress",
-        "add",
-        "berlin",
-        "--locale",
-        "de-DE",
-        *flags,
-        "--output",
-        "json",
-        environ={"PROXY_PASSWORD": "hunter2"},
-    )
+    secret = {"PROXY_PASSWORD": "hunter2"}
+    added = cli("egress", "add", "berlin", "--locale", "de-DE", *flags, "--output", "json", environ=secret)
     assert added.json() == {"identity_id": 1, "name": "berlin"}
     listed = cli("egress", "list", "--output", "text", environ={"COLUMNS": "200"})
     assert "berlin" in listed.out

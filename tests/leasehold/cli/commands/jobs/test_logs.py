@@ -31,17 +31,12 @@ def shown_progress(cli: Cli) -> dict[str, Any] | None:
 
 def test_lines_are_shown_oldest_first_with_their_attempt(cli: Cli, sql: Sql) -> None:
     sql("select leasehold.enqueue_job('crawl')")
+    none = cli("jobs", "logs", "1", "--output", "text")
+    assert (none.code, none.err) == (0, "none\n")
     sql(LOG)
     assert cli("jobs", "logs", "1", "--output", "text").out.splitlines() == LINES
     found = cli("jobs", "logs", "1", "--attempt", "2", "--output", "json").json()
     assert [(line["attempt"], line["level"], line["message"]) for line in found] == [(2, "warning", "again\x1b[31m")]
-
-
-def test_a_job_without_lines_and_one_that_is_not_there(cli: Cli, sql: Sql) -> None:
-    sql("select leasehold.enqueue_job('crawl')")
-    done = cli("jobs", "logs", "1", "--output", "text")
-    assert (done.code, done.err) == (0, "none\n")
-    assert "there is no job 2" in cli("jobs", "logs", "2").err
 
 
 def test_following_goes_on_until_the_job_has_ended(cli: Cli, psql: Psql, database_url: str, sql: Sql) -> None:

@@ -118,5 +118,6 @@ def test_programs_get_the_job_and_its_timeline(cli: Cli, sql: Sql) -> None:
 
 
 def test_a_job_that_does_not_exist_has_its_own_exit_code(cli: Cli) -> None:
-    done = cli("jobs", "show", "99")
-    assert (done.code, done.out, done.err) == (3, "", "error: there is no job 99\n")
+    for command in ("show", "why", "logs", "errors"):
+        done = cli("jobs", command, "99")
+        assert (done.code, done.out, done.err) == (3, "", "error: there is no job 99\n"), command

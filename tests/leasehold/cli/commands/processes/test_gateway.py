@@ -44,7 +44,7 @@ def test_only_with_the_flag_jobs_are_checked_against_an_app(cli: Cli, monkeypatc
 
 
 def test_another_address_than_loopback_needs_a_token(cli: Cli) -> None:
-    done = cli("gateway", "--host", "0.0.0.0")
+    done = cli("gateway", "--host", "0.0.0.0", "--port", "0")
     assert done.code == 2
     assert done.err.startswith("error: ")
     assert "token" in done.err

@@ -42,11 +42,6 @@ def test_the_limits_are_listed_with_their_use(cli: Cli) -> None:
     ]
 
 
-def test_a_job_may_be_put_into_a_key_group(cli: Cli) -> None:
-    made = cli("enqueue", "echo", "--key-group", "tenant 7")
-    assert made.code == 0
-
-
 def test_what_is_no_limit_is_refused_in_words(cli: Cli) -> None:
     nothing = cli("queues", "limit", "crawl")
     assert (nothing.code, nothing.out) == (2, "")

@@ -64,13 +64,10 @@ def test_a_dry_run_checks_and_shows_the_next_ticks(cli: Cli) -> None:
 
 # What the flags themselves cannot mean; the rest is tested with `leasehold.schedules.encoding`.
 WRONG = [
-    ((), "schedule 'nightly': give one of every, cron, at"),
     (("--every", "often"), "'often' is no duration"),
     (("--cron", "@daily", "--zone", "Berlin"), "there is no time zone 'Berlin'"),
     (("--at", "2030-01-31T09:30:00"), "does not say where"),
     (("--every", "5m", "--query", "@no/such/file"), "cannot read the query from no/such/file"),
-    (("--every", "5m", "--query", "drop table x"), "query"),
-    (("--every", "5m", "--missed", "maybe"), "maybe"),
     (("--every", "5m", "--metadata", "[]"), "metadata must be a JSON object"),
 ]
 
@@ -84,71 +81,26 @@ def test_what_is_no_schedule_is_refused_in_words(cli: Cli) -> None:
 
 def test_a_query_may_stand_in_a_file(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "shops.sql").write_text("select 1 as shop -- all\n")
-    made = record(
-        cli(
-            "schedules",
-            "create",
-            "s",
-            "crawl",
-            "--every",
-            "5m",
-            "--query",
-            f"@{tmp_path}/shops.sql",
-            "--output",
-            "json",
-        )
-    )
+    query = ("--query", f"@{tmp_path}/shops.sql")
+    made = record(cli("schedules", "create", "s", "crawl", "--every", "5m", *query, "--output", "json"))
     assert made["query"] == "select 1 as shop -- all\n"
 
 
 def test_a_change_leaves_the_rest_and_a_field_may_be_cleared(cli: Cli) -> None:
     cli("schedules", "create", "s", "clean_up", "--every", "5m", "--key", "k", "--queue", "slow")
-    changed = record(
-        cli(
-            "schedules",
-            "update",
-            "s",
-            "--cron",
-            "@daily",
-            "--args",
-            '{"days": 7}',
-            "--kind",
-            "sweep",
-            "--output",
-            "json",
-        )
-    )
-    assert (changed["cron"], changed["every"], changed["args"], changed["kind"], changed["queue"]) == (
-        "@daily",
-        None,
-        {"days": 7},
-        "sweep",
-        "slow",
-    )
-    cleared = record(
-        cli(
-            "schedules",
-            "update",
-            "s",
-            "--clear",
-            "key",
-            "--clear",
-            "queue",
-            "--revision",
-            "2",
-            "--output",
-            "json",
-        )
-    )
+    flags = ("--cron", "@daily", "--args", '{"days": 7}', "--kind", "sweep")
+    changed = record(cli("schedules", "update", "s", *flags, "--output", "json"))
+    said = {"cron": "@daily", "every": None, "args": {"days": 7}, "kind": "sweep", "queue": "slow"}
+    assert {name: changed[name] for name in said} == said
+    clear = ("--clear", "key", "--clear", "queue", "--revision", "2")
+    cleared = record(cli("schedules", "update", "s", *clear, "--output", "json"))
     assert (cleared["key"], cleared["queue"]) == (None, "default")
     late = cli("schedules", "update", "s", "--revision", "2", "--priority", "1")
     assert (late.code, "has revision 3 by now, not 2" in late.err) == (4, True)
     assert cli("schedules", "update", "s").code == 2
     unknown = cli("schedules", "update", "s", "--clear", "name")
-    assert (unknown.code, "--clear name: a schedule has no such field that could be cleared" in unknown.err) == (
-        2,
-        True,
-    )
+    assert unknown.code == 2
+    assert "--clear name: a schedule has no such field that could be cleared" in unknown.err
 
 
 def test_a_schedule_of_the_code_is_changed_and_given_back(cli: Cli, sql: Sql) -> None:

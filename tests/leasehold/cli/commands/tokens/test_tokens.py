@@ -20,6 +20,7 @@ def test_a_token_is_printed_once_on_its_own_line(cli: Cli) -> None:
 
 
 def test_as_json_it_can_be_taken_on(cli: Cli) -> None:
+    assert cli("tokens", "list", "--output", "json").json() == []
     made = cli("tokens", "create", "shop", "--scope", "enqueue,read", "--output", "json").json()
     assert is_token(made.pop("secret"))
     assert made == {"token_id": 1, "name": "shop", "also_active": []}
@@ -30,7 +31,6 @@ def test_as_json_it_can_be_taken_on(cli: Cli) -> None:
 
 
 def test_the_list_for_people(cli: Cli) -> None:
-    assert cli("tokens", "list", "--output", "json").json() == []
     cli("tokens", "create", "shop", "--scope", "enqueue", "--scope", "read", "--expires-in", "90d")
     [head, row] = cli("tokens", "list", "--output", "text", environ={"COLUMNS": "200"}).steady.splitlines()
     assert head.split() == ["id", "name", "begins", "scopes", "state", "last", "used", "expires", "made", "by"]
@@ -94,7 +94,6 @@ def test_what_is_no_scope_and_no_name_is_refused_in_words(cli: Cli) -> None:
     for tokens, complaint in [
         (("shop", "--scope", "root"), "'root' is no scope; there are enqueue, read, operate, admin"),
         (("shop", "--scope", ""), "at least one scope"),
-        (("a b", "--scope", "read"), "a name has 1 to 63 letters"),
         (("shop", "--scope", "read", "--expires-in", "soon"), "is no duration"),
     ]:
         answer = cli("tokens", "create", *tokens)

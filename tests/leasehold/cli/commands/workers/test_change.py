@@ -68,11 +68,16 @@ def test_a_worker_does_what_it_is_told_and_says_so(cli: Cli, process: LeaseholdP
     ]
 
 
-def test_programs_get_the_answer_as_it_is(cli: Cli, process: LeaseholdProcess) -> None:
+def test_programs_get_the_answer_as_it_is_and_what_a_worker_could_not_do_is_a_failure(
+    cli: Cli, process: LeaseholdProcess
+) -> None:
+    refused = cli("workers", "cancel-job", "w1", "77")
+    assert (refused.code, refused.out) == (4, "")
+    assert "worker w1 does not hold job 77" in refused.err
     assert cli("workers", "scale", "w1", "3", "--output", "json").json() == {
         "worker_id": "w1",
         "command": "set_concurrency",
-        "command_id": 1,
+        "command_id": 2,
         "state": "done",
         "result": {"was": 2, "slots": 3},
     }
@@ -80,17 +85,11 @@ def test_programs_get_the_answer_as_it_is(cli: Cli, process: LeaseholdProcess) -
     assert cli("workers", "decommission", "w1", "--output", "json").json() == {
         "worker_id": "w1",
         "command": "decommission",
-        "command_id": 3,
+        "command_id": 4,
         "state": "done",
         "result": {"state": "draining", "running": []},
     }
     assert process.wait() == 0
-
-
-def test_what_a_worker_could_not_do_is_a_failure(cli: Cli, process: LeaseholdProcess) -> None:
-    refused = cli("workers", "cancel-job", "w1", "77")
-    assert (refused.code, refused.out) == (4, "")
-    assert "worker w1 does not hold job 77" in refused.err
 
 
 def test_a_worker_that_does_not_answer_a_dead_one_and_none(cli: Cli, sql: Sql) -> None:

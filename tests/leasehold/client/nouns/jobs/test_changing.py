@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from leasehold import App, Client, open_client
-from leasehold.database import Database, open_database
-from leasehold.errors import BadInput, InvalidArgs, UnknownJob, WrongState
+from leasehold.database import Database
+from leasehold.errors import BadInput, InvalidArgs, UnknownJob
 from tests.leasehold.client.nouns.jobs.failing import failed_jobs
-from tests.support.sql_worker import SqlWorker
 
 
 async def test_a_failed_job_is_edited_and_retried(database_url: str) -> None:
@@ -52,15 +51,6 @@ async def test_bad_values_are_refused(database_url: str) -> None:
                 await client.jobs.edit(job_id, **changes)
 
 
-async def test_a_completed_job_cannot_be_edited(database_url: str) -> None:
-    async with open_client(database_url) as client, open_database(database_url) as database:
-        job_id = await client.enqueue("a")
-        worker = SqlWorker(database)
-        await worker.complete(await worker.claim())
-        with pytest.raises(WrongState):
-            await client.jobs.edit(job_id, priority=1)
-
-
 async def test_a_job_is_looked_at_and_changed_in_one_transaction(database_url: str) -> None:
     async with open_client(database_url, app=App()) as client:
         job_id = await client.enqueue("echo", priority=1)
@@ -81,11 +71,3 @@ async def test_a_job_is_removed_once(database: Database) -> None:
     assert await client.jobs.delete(job_id) == "pending"
     with pytest.raises(UnknownJob):
         await client.jobs.delete(job_id)
-
-
-async def test_what_somebody_waits_for_is_not_removed(database: Database) -> None:
-    client = Client(database)
-    part = await client.enqueue("part")
-    await client.enqueue("whole", blockers=[part])
-    with pytest.raises(WrongState, match="waits for it"):
-        await client.jobs.delete(part)
