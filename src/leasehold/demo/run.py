@@ -40,13 +40,14 @@ class Recovery(msgspec.Struct, frozen=True):
 
 
 class CensusRun(msgspec.Struct, kw_only=True):
-    """One run, so far.
+    """One run in `queue`, so far.
 
     `acknowledged` are the ids that producers got, the first one first. A job in `jobs` that was completed twice is there twice.
     The worker `victim` was killed at `killed_at`. `reported` is what the census counted, `plain` the count without jobs.
     """
 
     name: str
+    queue: str
     acknowledged: list[int] = []
     seen_at: datetime | None = None
     jobs: Sequence[JobRecord] = ()
@@ -57,10 +58,6 @@ class CensusRun(msgspec.Struct, kw_only=True):
     plain_seconds: float = 0.0
     reported: Mapping[str, FileMeasures] = {}
     ended_badly: Sequence[str] = ()
-
-    @property
-    def queue(self) -> str:
-        return f"demo-{self.name}"
 
     async def look(self, client: Client, columns: Sequence[str] | None = None) -> None:
         """See how it goes now; `columns` as in `client.jobs.search`."""
@@ -102,12 +99,6 @@ class CensusRun(msgspec.Struct, kw_only=True):
     @property
     def completed(self) -> list[JobRecord]:
         return [job for job in self.jobs if job.state == "completed"]
-
-    @property
-    def files_per_second(self) -> float:
-        """Since the first of them was enqueued."""
-        done = self.ended("measure")
-        return len(done) / (span_of(done) or 1.0)
 
     @property
     def taken_back(self) -> Mapping[int, int]:

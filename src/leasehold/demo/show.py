@@ -56,8 +56,9 @@ async def run_demo(
     Raises:
         DemoFailed: a process ended or nothing happened for too long. Others as `embedded_postgres` and `migrate`.
     """
-    run = CensusRun(name=secrets.token_hex(2))
-    stage.say(f"leasehold demo, run {run.name}: a census of the Python standard library")
+    name = secrets.token_hex(2)
+    run = CensusRun(name=name, queue=f"demo-{name}")
+    stage.say(f"leasehold demo, run {name}: a census of the Python standard library")
     try:
         async with open_place(settings, hurries) as place:
             await migrate(place.dsn)

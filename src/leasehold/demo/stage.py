@@ -11,7 +11,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from leasehold.demo.run import CensusRun
+from leasehold.demo.run import CensusRun, span_of
 from leasehold.demo.troupe import Player, PlayerState
 
 PLAIN_PAUSE_SECONDS = 1.0
@@ -75,16 +75,15 @@ def describe(run: CensusRun, workers: Sequence[Player]) -> str:
 
 def draw(run: CensusRun, workers: Sequence[Player]) -> Group:
     """The bar and the workers."""
-    files, done = len(run.of_kind("measure")), len(run.ended("measure"))
-    bar = ProgressBar(total=files or 1, completed=done, width=BAR_WIDTH)
+    bar = ProgressBar(len(run.of_kind("measure")) or 1, len(run.ended("measure")), width=BAR_WIDTH)
     return Group(Text(), grid(["", bar, *_progress(run)]), Text(), grid(*(_worker_row(run, each) for each in workers)))
 
 
 def _progress(run: CensusRun) -> list[Text]:
-    files, done, taken_back = len(run.of_kind("measure")), len(run.ended("measure")), len(run.taken_back)
+    done, taken_back = run.ended("measure"), len(run.taken_back)
     return [
-        Text(f"{done}/{files} files", "bold"),
-        Text(f"{run.files_per_second:.0f}/s", "cyan"),
+        Text(f"{len(done)}/{len(run.of_kind('measure'))} files", "bold"),
+        Text(f"{len(done) / (span_of(done) or 1.0):.0f}/s", "cyan"),
         Text(f"retries {run.retries}", "yellow" if run.retries else "dim"),
         Text(f"taken back {taken_back}", "green" if taken_back else "dim"),
     ]

@@ -41,6 +41,7 @@ def run(**changes: Any) -> CensusRun:
     """As promised, but for the changes."""
     given: dict[str, Any] = {
         "name": "5fb2",
+        "queue": "demo-5fb2",
         "acknowledged": [1],
         "jobs": jobs(),
         "failures": [failure(2, 1, "worker.2", 0), failure(2, 2, "worker.2", 1), failure(3, 1, "worker.2", 6)],
