@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import TypeVar
 
 import trio
 
@@ -18,10 +17,6 @@ from leasehold.demo.place import Place, open_place
 from leasehold.demo.troupe import Troupe, open_troupe
 from leasehold.settings import load_settings
 
-T = TypeVar("T")
-
-PATIENCE_SECONDS = 45.0
-LOOK_SECONDS = 0.05
 DRAIN_SECONDS = 5.0
 LEASE_SECONDS = 3.0
 
@@ -35,6 +30,7 @@ class Backstage:
         self.client = client
         self._started = started
         self._failed = 0
+        self.until = troupe.until
         self.environ = {
             **os.environ,
             "PYTHONUNBUFFERED": "1",
@@ -76,15 +72,6 @@ class Backstage:
 
         await self.until("the workers to be ready", are_ready)
 
-    async def until(self, what: str, holds: Callable[[], Awaitable[T]]) -> T:
-        """Call `holds` until its answer is true, and return the answer."""
-        with trio.move_on_after(PATIENCE_SECONDS):
-            while not (answer := await holds()):
-                self.troupe.check()
-                await trio.sleep(LOOK_SECONDS)
-            return answer
-        raise TimeoutError(f"waited {PATIENCE_SECONDS:g} s in vain for {what}")
-
 
 @asynccontextmanager
 async def open_backstage(app: App, name: str) -> AsyncGenerator[Backstage]:
@@ -97,9 +84,7 @@ async def open_backstage(app: App, name: str) -> AsyncGenerator[Backstage]:
             open_client(place.dsn, app=app, payloads=str(place.folder / "payloads")) as client,
         ):
             stage = Backstage(place, troupe, client, name, started)
-            stage.say(
-                f"Postgres is ready: {'embedded, gone at the end' if place.is_own_database else place.description}"
-            )
+            stage.say(f"Postgres is ready: {place.description}")
             try:
                 yield stage
             except Exception:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from examples.backstage import Backstage, show
 from leasehold import JobRecord
-from leasehold.demo.troupe import HttpProducer, free_port
+from leasehold.demo.troupe import free_port, is_ready
 
 from . import app, people
 from .handlers import PEOPLE, QUEUE, Decision, Expense, Outcome, Patience, submit
@@ -38,7 +39,7 @@ async def perform(stage: Backstage) -> None:
     port = free_port()
     stage.environ["LEASEHOLD_GATEWAY_PORT"] = str(port)
     await stage.start("worker.1", "worker.2", "gateway", "reaper", "scheduler", queues=[QUEUE])
-    await stage.until("the gateway to be ready", HttpProducer(port, None).is_ready)
+    await stage.until("the gateway to be ready", partial(is_ready, port))
     ids = await stage.client.enqueue_many(
         [submit.new(each, SHORT if each.who == "Eve" else Patience()) for each in EXPENSES]
     )

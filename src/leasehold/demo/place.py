@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import AsyncGenerator, Callable
@@ -11,14 +12,9 @@ from pathlib import Path
 import msgspec
 import trio
 
-from leasehold.database.embedded import EmbeddedPostgres, embedded_postgres
+from leasehold.database.embedded import embedded_postgres
 from leasehold.database.programs import never
-from leasehold.errors import LeaseholdError
 from leasehold.settings import Settings
-
-
-class DemoFailed(LeaseholdError):
-    """The demo could not go on."""
 
 
 class Place(msgspec.Struct, kw_only=True):
@@ -26,8 +22,7 @@ class Place(msgspec.Struct, kw_only=True):
 
     dsn: str
     folder: Path
-    description: str
-    is_own_database: bool
+    description: str = "the configured database"
     keeps_logs: bool = False
 
 
@@ -38,40 +33,17 @@ async def open_place(settings: Settings, hurries: Callable[[], bool] = never) ->
     However the block is left, the folder for reports and logs is removed, too, unless the place keeps its logs.
     As soon as `hurries()`, a database of its own is not waited for. Raises what `embedded_postgres` raises.
     """
-    folder = _new_folder()
-    place: Place | None = None
+    place = Place(dsn=settings.database_url or "", folder=Path(tempfile.mkdtemp(prefix="leasehold-demo-")))
+    server = ExitStack()
     try:
-        if settings.database_url is not None:
-            place = Place(
-                dsn=settings.database_url, folder=folder, description="the configured database", is_own_database=False
-            )
-            yield place
-        else:
-            data = Path(settings.data_folder) if settings.data_folder else folder / "postgres"
-            async with _own_database(data, hurries) as server:
-                version = f"embedded Postgres in {data}"
-                place = Place(dsn=server.dsn, folder=folder, description=version, is_own_database=True)
-                yield place
-    finally:
-        _remove(folder / "postgres" if place is not None and place.keeps_logs else folder)
-
-
-@asynccontextmanager
-async def _own_database(data: Path, hurries: Callable[[], bool]) -> AsyncGenerator[EmbeddedPostgres]:
-    stack = ExitStack()
-    try:
-        opening = embedded_postgres(data, sync=False, hurries=hurries)
-        yield await trio.to_thread.run_sync(stack.enter_context, opening)
+        if settings.database_url is None:
+            os.chmod(place.folder, 0o755)  # where we are root, Postgres is another user
+            data = Path(settings.data_folder) if settings.data_folder else place.folder / "postgres"
+            opening = embedded_postgres(data, sync=False, hurries=hurries)
+            place.dsn = (await trio.to_thread.run_sync(server.enter_context, opening)).dsn
+            place.description = f"embedded Postgres in {data}"
+        yield place
     finally:
         with trio.CancelScope(shield=True):
-            await trio.to_thread.run_sync(stack.close)
-
-
-def _new_folder() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="leasehold-demo-"))
-    folder.chmod(0o755)  # where we are root, Postgres is another user
-    return folder
-
-
-def _remove(folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
+            await trio.to_thread.run_sync(server.close)
+        shutil.rmtree(place.folder / "postgres" if place.keeps_logs else place.folder, ignore_errors=True)

@@ -5,50 +5,43 @@ from __future__ import annotations
 import secrets
 import shutil
 import time
-from collections.abc import Awaitable, Callable
-from datetime import datetime
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import trio
 
-from leasehold.database import Database, open_database
+from leasehold.client import Client, open_client
 from leasehold.database.migrations import migrate
 from leasehold.database.programs import never
-from leasehold.demo.observer import Observer, RunProgress, WorkerProgress
-from leasehold.demo.place import DemoFailed, Place, open_place
-from leasehold.demo.stage import Scene, Stage, WorkerProcess
-from leasehold.demo.stdlib_census.handlers import Interpreter, Troubles
-from leasehold.demo.stdlib_census.measures import FileMeasures, count_plainly
+from leasehold.demo.place import Place, open_place
+from leasehold.demo.run import TROUBLES, CensusRun
+from leasehold.demo.stage import Stage
+from leasehold.demo.stdlib_census.measures import count_plainly
 from leasehold.demo.stdlib_census.report import MARKDOWN_NAME, read_report
 from leasehold.demo.stdlib_census.sources import standard_library
-from leasehold.demo.summary import DemoReport, Findings, judge, pickup_of, span_of
+from leasehold.demo.summary import DemoReport, make_report
 from leasehold.demo.troupe import (
+    ANSWER_SECONDS,
     DRAIN_SECONDS,
-    LEASE_SECONDS,
-    HttpProducer,
-    Player,
+    DemoFailed,
     Troupe,
+    ask_gateway,
     free_port,
+    is_ready,
     open_troupe,
     plan_environment,
 )
 from leasehold.errors import LeaseholdError
 from leasehold.settings import Settings
 
+T = TypeVar("T")
+
 WORKERS = ("worker.1", "worker.2", "worker.3")
 KNOCKS = 50
-TROUBLES = Troubles(slow_files=6, slow_seconds=3.0, stumbles=2)
-# The job that the killed worker must be found running takes at least so much longer than finding it.
-SAFE_SECONDS = 0.7
-LOOK_SECONDS = 0.1
-PATIENCE_SECONDS = 45.0
+STATEMENT_SECONDS = 10.0
 ENQUEUE_BY_SQL = "select leasehold.enqueue_job('census.describe', queue => $1)"
-
-Condition = Callable[[RunProgress], Awaitable[bool]]
-
-CLEAN_UP_SECONDS = 10.0
 
 
 async def run_demo(
@@ -63,248 +56,145 @@ async def run_demo(
     Raises:
         DemoFailed: a process ended or nothing happened for too long. Others as `embedded_postgres` and `migrate`.
     """
+    name = secrets.token_hex(2)
+    run = CensusRun(name=name, queue=f"demo-{name}")
+    stage.say(f"leasehold demo, run {name}: a census of the Python standard library")
     try:
-        return await _give(settings, stage, keep, hurries)
+        async with open_place(settings, hurries) as place:
+            await migrate(place.dsn)
+            stage.say(f"Postgres is ready: {place.description}")
+            async with (
+                open_troupe(place.folder / "logs") as troupe,
+                open_client(place.dsn, pool_size=1, timeout=STATEMENT_SECONDS) as client,
+            ):
+                return await Show(run, place, troupe, client, stage, settings.gateway_token, free_port()).give(keep)
     finally:
         if trio.current_effective_deadline() == float("-inf"):
             stage.say("interrupted; all processes have ended")
         stage.close()
 
 
-async def _give(settings: Settings, stage: Stage, keep: Path | None, hurries: Callable[[], bool]) -> DemoReport:
-    run = secrets.token_hex(2)
-    stage.say(f"leasehold demo, run {run}: a census of the Python standard library")
-    async with open_place(settings, hurries) as place:
-        await migrate(place.dsn)
-        stage.say(f"Postgres is ready: {place.description}")
-        async with (
-            open_troupe(place.folder / "logs") as troupe,
-            open_database(place.dsn, pool_size=1, application_name="leasehold demo") as database,
-        ):
-            show = Show(run, place, troupe, database, stage)
-            try:
-                report = await show.perform(settings.gateway_token)
-            except BaseException as error:
-                if isinstance(error, Exception):
-                    _keep_logs(place, stage)
-                await _clean_up(show, place, stage)
-                raise
-            if not report.passed:
-                _keep_logs(place, stage)
-            return _take_report(report, keep)
-
-
-def _keep_logs(place: Place, stage: Stage) -> None:
-    place.keeps_logs = True
-    stage.say(f"the logs of all processes are in {place.folder}")
-
-
-def _take_report(report: DemoReport, keep: Path | None) -> DemoReport:
-    """The census's report out of the folder that goes, to where it was asked for."""
-    if keep is not None and report.report is not None:
-        shutil.copyfile(report.report, keep)
-    return msgspec.structs.replace(report, report=str(keep) if keep is not None else None)
-
-
-async def _clean_up(show: Show, place: Place, stage: Stage) -> None:
-    if place.is_own_database:
-        return
-    with trio.move_on_after(CLEAN_UP_SECONDS) as scope:
-        scope.shield = True
-        try:
-            await show.cancel_rest()
-        except LeaseholdError as error:
-            stage.say(f"the jobs that had not ended could not be cancelled: {error}")
-    if scope.cancelled_caught:
-        stage.say(f"the jobs that had not ended could not be cancelled within {CLEAN_UP_SECONDS:g} s")
-
-
-class Show:
+class Show(msgspec.Struct):
     """One performance, given once."""
 
-    def __init__(self, run: str, place: Place, troupe: Troupe, database: Database, stage: Stage) -> None:
-        self._run = run
-        self._queue = f"demo-{run}"
-        self._place = place
-        self._troupe = troupe
-        self._database = database
-        self._stage = stage
-        self._observer = Observer(database, self._queue)
-        self._acknowledged: list[int] = []
-        self._files_since = self._files_until = time.monotonic()
+    run: CensusRun
+    place: Place
+    troupe: Troupe
+    client: Client
+    stage: Stage
+    token: str | None
+    port: int
 
-    async def perform(self, token: str | None) -> DemoReport:
+    async def give(self, keep: Path | None) -> DemoReport:
         """All acts. Raises DemoFailed when one cannot be given; what is found wrong at the end is in the report."""
-        producer = await self._raise_curtain(token)
-        await self._knock(producer)
-        await self._begin_census(producer)
-        victim, killed_at = await self._kill_one()
-        progress = await self._finish_census(victim)
-        ended_badly = await self._troupe.stop(DRAIN_SECONDS)
-        self._stage.show(self._scene(progress))
-        plain, plain_seconds = await self._count_plainly()
-        jobs = await self._observer.jobs()
-        found = Findings(
-            jobs=jobs,
-            acknowledged=self._acknowledged,
-            retries=progress.attempts_failed,
-            stumbles=TROUBLES.stumbles,
-            victim=victim.name,
-            killed_at=killed_at,
-            lease_seconds=LEASE_SECONDS,
-            recovered=await self._observer.recovered(victim.name),
-            plain=plain,
-            reported=read_report(self._place.folder).files,
-            ended_badly=ended_badly,
-        )
-        return self._report(found, plain_seconds)
+        try:
+            report = await self._perform(keep)
+            self.place.keeps_logs = not report.passed
+            return report
+        except BaseException as error:
+            self.place.keeps_logs = isinstance(error, Exception)
+            await self._cancel_rest()
+            raise
+        finally:
+            if self.place.keeps_logs:
+                self.stage.say(f"the logs of all processes are in {self.place.folder}")
 
-    async def cancel_rest(self) -> None:
+    async def _perform(self, keep: Path | None) -> DemoReport:
+        await self._raise_curtain()
+        await self._knock()
+        await self._begin_census()
+        await self._kill_one()
+        await self._finish_census()
+        run = self.run
+        run.ended_badly = await self.troupe.stop(DRAIN_SECONDS)
+        await run.look(self.client)
+        self.stage.show(run, self.troupe.workers)
+        self.stage.say("counting the same files once more, in one plain process")
+        began = time.monotonic()
+        run.plain = await trio.to_thread.run_sync(count_plainly, standard_library(), abandon_on_cancel=True)
+        run.plain_seconds = time.monotonic() - began
+        run.reported = read_report(self.place.folder).files
+        if keep is not None:
+            shutil.copyfile(self.place.folder / MARKDOWN_NAME, keep)
+        return make_report(run, len(WORKERS), keep, self.stage.seconds)
+
+    async def _cancel_rest(self) -> None:
         """Leave nothing behind that waits for workers of ours."""
-        await self._observer.cancel_rest()
+        with trio.CancelScope(shield=True):
+            try:
+                await self.client.jobs.cancel_all(queue=self.run.queue, dry_run=False)
+            except LeaseholdError as error:
+                self.stage.say(f"the jobs that had not ended could not be cancelled: {error}")
 
-    async def _raise_curtain(self, token: str | None) -> HttpProducer:
-        port = free_port()
-        environ = plan_environment(self._place.dsn, self._queue, port)
+    async def _raise_curtain(self) -> None:
+        environ = plan_environment(self.place.dsn, self.run.queue, self.port)
         for name in ("gateway", "scheduler", "reaper", *WORKERS):
-            await self._troupe.start(name, environ)
-        producer = HttpProducer(port, token)
+            await self.troupe.start(name, environ)
 
         async def are_ready() -> bool:
-            return await producer.is_ready() and await self._observer.ready_workers(WORKERS) == len(WORKERS)
+            ready = {each.worker_id for each in await self.client.workers.list() if each.state == "ready"}
+            return ready >= {*WORKERS} and await is_ready(self.port)
 
-        await self._until("the processes to be ready", are_ready)
-        self._stage.say(f"gateway, scheduler, reaper and {len(WORKERS)} workers run, each in its own process")
-        self._stage.say(f"their dashboard, as long as they run: {producer.dashboard}")
-        return producer
+        await self.troupe.until("the processes to be ready", are_ready)
+        self.stage.say(f"gateway, scheduler, reaper and {len(WORKERS)} workers run, each in its own process")
+        self.stage.say(f"their dashboard, as long as they run: http://127.0.0.1:{self.port}/")
 
-    async def _knock(self, producer: HttpProducer) -> None:
+    async def _knock(self) -> None:
         """Jobs for idle workers: how long until they start?"""
-        ids = await producer.enqueue_in_turn({"kind": "census.knock", "queue": self._queue}, KNOCKS)
-        self._acknowledged += ids
-        self._observer.first_id = min(ids)
-        self._stage.say(f"{KNOCKS} small jobs, each when the last had ended: POST {producer.url}")
+        for _ in range(KNOCKS):
+            await self.client.wait(await self._post("census.knock"), timeout=ANSWER_SECONDS)
+        url = f"http://127.0.0.1:{self.port}/api/jobs"
+        self.stage.say(f"{KNOCKS} small jobs, each when the last had ended: POST {url}")
 
-    async def _begin_census(self, producer: HttpProducer) -> None:
-        args = {"run": self._run, "folder": str(self._place.folder), "troubles": TROUBLES}
-        job = {"kind": "census.discover", "queue": self._queue, "args": args}
-        self._acknowledged.append(await producer.enqueue(job))
-        self._stage.say("the census begins: census.discover, over HTTP, too")
-        rows = await self._database.fetch(ENQUEUE_BY_SQL, self._queue)
-        self._acknowledged.append(rows[0][0])
-        self._stage.say("plain SQL: " + ENQUEUE_BY_SQL.replace("$1", f"'{self._queue}'"))
+    async def _begin_census(self) -> None:
+        await self._post("census.discover", run=self.run.name, folder=str(self.place.folder), troubles=TROUBLES)
+        self.stage.say("the census begins: census.discover, over HTTP, too")
+        async with self.client.transaction() as tx:
+            rows = await tx.fetch(ENQUEUE_BY_SQL, self.run.queue)
+        self.run.acknowledged.append(rows[0][0])
+        self.stage.say("plain SQL: " + ENQUEUE_BY_SQL.replace("$1", f"'{self.run.queue}'"))
+        files = await self._watch_until("the fan-out", lambda: self.run.of_kind("measure"))
+        self.stage.say(f"census.discover has listed the files and fanned out {len(files)} jobs")
 
-        async def has_files(progress: RunProgress) -> bool:
-            return progress.files > 0
+    async def _kill_one(self) -> None:
+        run = self.run
 
-        progress = await self._watch_until("the fan-out", has_files)
-        self._stage.say(f"census.discover has listed the files and fanned out {progress.files} jobs")
-
-    async def _kill_one(self) -> tuple[Player, datetime]:
-        victim = ""
-
-        async def has_stumbled(progress: RunProgress) -> bool:
-            return progress.attempts_failed >= TROUBLES.stumbles
-
-        async def is_busy(progress: RunProgress) -> bool:
-            nonlocal victim
-            if progress.has_report:
+        def busy_worker() -> str | None:
+            if run.ended("report"):
                 raise DemoFailed("the census was over before a worker could be killed at work")
-            victim = await self._observer.busy_worker(SAFE_SECONDS) or ""
-            return bool(victim)
+            return run.busy_worker()
 
-        progress = await self._watch_until("a handler to fail on purpose", has_stumbled)
-        self._stage.say(f"one handler has failed {progress.attempts_failed} times on purpose and is tried again")
-        await self._watch_until("a worker in the middle of a job", is_busy)
-        player = self._troupe.players[victim]
+        await self._watch_until("a handler to fail on purpose", lambda: run.retries >= TROUBLES.stumbles)
+        self.stage.say(f"one handler has failed {run.retries} times on purpose and is tried again")
+        run.victim = await self._watch_until("a worker in the middle of a job", busy_worker) or ""
+        player = self.troupe.players[run.victim]
         await player.kill()
-        killed_at = await self._observer.now()
-        self._stage.say(f"SIGKILL to {victim} (pid {player.process.pid}) in the middle of its jobs")
-        return player, killed_at
+        await run.look(self.client, [])
+        run.killed_at = run.seen_at
+        self.stage.say(f"SIGKILL to {run.victim} (pid {player.process.pid}) in the middle of its jobs")
 
-    async def _finish_census(self, victim: Player) -> RunProgress:
-        killed = time.monotonic()
-
-        async def is_released(progress: RunProgress) -> bool:
-            return progress.workers.get(victim.name, WorkerProgress()).held == 0
-
-        async def has_report(progress: RunProgress) -> bool:
-            return progress.has_report
-
-        progress = await self._watch_until("the reaper to take back the dead worker's jobs", is_released)
+    async def _finish_census(self) -> None:
+        run, killed = self.run, time.monotonic()
+        await self._watch_until("the reaper to take back the dead worker's jobs", lambda: not run.held_by(run.victim))
         span = time.monotonic() - killed
-        self._stage.say(f"the reaper has taken back {progress.reaped} jobs, {span:.1f} s after the kill")
-        progress = await self._watch_until("the report", has_report)
-        self._stage.say(f"all {progress.files} files are measured and the report is written")
-        return progress
+        self.stage.say(f"the reaper has taken back {len(run.taken_back)} jobs, {span:.1f} s after the kill")
+        await self._watch_until("the report", lambda: run.ended("report"))
+        self.stage.say(f"all {len(run.ended('measure'))} files are measured and the report is written")
 
-    async def _count_plainly(self) -> tuple[dict[str, FileMeasures], float]:
-        self._stage.say("counting the same files once more, in one plain process")
-        began = time.monotonic()
-        plain = await trio.to_thread.run_sync(count_plainly, standard_library(), abandon_on_cancel=True)
-        return plain, time.monotonic() - began
+    async def _post(self, kind: str, **args: Any) -> int:
+        """Enqueue over HTTP; returns the id."""
+        job = {"kind": kind, "queue": self.run.queue, "args": args}
+        answer = await trio.to_thread.run_sync(ask_gateway, self.port, "/api/jobs", self.token, job)
+        job_id = int(msgspec.json.decode(answer)["id"])
+        self.run.acknowledged.append(job_id)
+        return job_id
 
-    async def _watch_until(self, what: str, condition: Condition) -> RunProgress:
-        """Show how it goes until the condition holds."""
-        progress = RunProgress()
+    async def _watch_until(self, what: str, answer: Callable[[], T]) -> T:
+        """Show how it goes until there is an answer."""
 
-        async def holds() -> bool:
-            nonlocal progress
-            progress = await self._observer.progress()
-            self._stage.show(self._scene(progress))
-            return await condition(progress)
+        async def look() -> T:
+            await self.run.look(self.client, ["args"])
+            self.stage.show(self.run, self.troupe.workers)
+            return answer()
 
-        await self._until(what, holds)
-        return progress
-
-    async def _until(self, what: str, holds: Callable[[], Awaitable[bool]]) -> None:
-        with trio.move_on_after(PATIENCE_SECONDS):
-            while not await holds():
-                self._troupe.check()
-                await trio.sleep(LOOK_SECONDS)
-            return
-        raise DemoFailed(f"waited {PATIENCE_SECONDS:g} s in vain for {what}")
-
-    def _scene(self, progress: RunProgress) -> Scene:
-        now = time.monotonic()
-        if not progress.files:
-            self._files_since = now
-        if progress.files_done < progress.files:
-            self._files_until = now
-        seconds = self._files_until - self._files_since
-        return Scene(
-            progress=progress,
-            workers=tuple(WorkerProcess(each.name, each.process.pid, each.state) for each in self._troupe.workers),
-            files_per_second=progress.files_done / seconds if seconds > 0 else 0.0,
-        )
-
-    def _report(self, found: Findings, plain_seconds: float) -> DemoReport:
-        checks = judge(found)
-        census = [job for job in found.jobs if job.kind != "census.knock"]
-        completed = [job for job in found.jobs if job.state == "completed"]
-        census_seconds = span_of(census)
-        report = read_report(Path(self._place.folder))
-        return DemoReport(
-            passed=all(check.passed for check in checks),
-            checks=checks,
-            run=self._run,
-            interpreter=_output_of(completed, "census.describe"),
-            workers=len(WORKERS),
-            jobs=len(completed),
-            jobs_per_second=len(census) / census_seconds if census_seconds else 0.0,
-            census_seconds=census_seconds,
-            plain_seconds=plain_seconds,
-            pickup=pickup_of([job for job in found.jobs if job.kind == "census.knock"]),
-            backlog=pickup_of(found.measured),
-            retries=found.retries,
-            recovery=found.recovery,
-            lost=found.lost,
-            totals=report.totals,
-            report=str(self._place.folder / MARKDOWN_NAME),
-            seconds=self._stage.seconds,
-        )
-
-
-def _output_of(jobs: list[Any], kind: str) -> Interpreter | None:
-    outputs = [job.output for job in jobs if job.kind == kind and job.output]
-    return msgspec.json.decode(outputs[0], type=Interpreter) if outputs else None
+        return await self.troupe.until(what, look)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from typing import Protocol
+from collections.abc import Mapping, Sequence
 
-import msgspec
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from leasehold.demo.observer import RunProgress, WorkerProgress
-from leasehold.demo.troupe import PlayerState
+from leasehold.demo.run import CensusRun, span_of
+from leasehold.demo.troupe import Player, PlayerState
 
 PLAIN_PAUSE_SECONDS = 1.0
 BAR_WIDTH = 40
@@ -25,134 +23,83 @@ MARKS: Mapping[PlayerState, tuple[str, str]] = {
 }
 
 
-class WorkerProcess(msgspec.Struct, frozen=True):
-    """One worker process."""
-
-    name: str
-    pid: int
-    state: PlayerState
-
-
-class Scene(msgspec.Struct, frozen=True, kw_only=True):
-    """One moment."""
-
-    progress: RunProgress
-    workers: tuple[WorkerProcess, ...]
-    files_per_second: float
-
-    @property
-    def alive(self) -> int:
-        return sum(worker.state == "alive" for worker in self.workers)
-
-
-class Stage(Protocol):
-    """Where a demo shows itself. `seconds` is how long it has been open."""
-
-    @property
-    def seconds(self) -> float: ...
-
-    def say(self, text: str) -> None:
-        """Something happened."""
-
-    def show(self, scene: Scene) -> None:
-        """How things stand; may be called as often as one likes."""
-
-    def close(self) -> None:
-        """Nothing more is to be shown."""
-
-
-class PlainStage:
-    """Lines with the seconds in front."""
-
-    def __init__(self, write: Callable[[str], None]) -> None:
-        self._write = write
-        self._started = time.monotonic()
-        self._next_show = 0.0
-
-    @property
-    def seconds(self) -> float:
-        return time.monotonic() - self._started
-
-    def say(self, text: str) -> None:
-        self._write(f"{self.seconds:5.1f} s  {text}")
-
-    def show(self, scene: Scene) -> None:
-        if self.seconds >= self._next_show:
-            self._next_show = self.seconds + PLAIN_PAUSE_SECONDS
-            self.say(describe(scene))
-
-    def close(self) -> None: ...
-
-
-class LiveStage:
-    """The same lines, with a bar and the workers kept below them."""
+class Stage:
+    """Lines with the seconds in front; on a terminal with a bar and the workers kept below them."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._started = time.monotonic()
+        self._next_line = 0.0
         self._live = Live(console=console, auto_refresh=False, transient=True)
 
     @property
     def seconds(self) -> float:
+        """How long it has been open."""
         return time.monotonic() - self._started
 
     def say(self, text: str) -> None:
-        line = Table.grid(padding=(0, 2))
-        line.add_row(Text(f"{self.seconds:5.1f} s", "dim"), Text(text))
-        self._console.print(line)
+        """Something happened."""
+        seconds = f"{self.seconds:5.1f} s"
+        if self._console.is_terminal:
+            self._console.print(grid([Text(seconds, "dim"), Text(text)]))
+        else:
+            self._console.print(Text(f"{seconds}  {text}"), soft_wrap=True)
 
-    def show(self, scene: Scene) -> None:
-        self._live.start()
-        self._live.update(draw(scene), refresh=True)
+    def show(self, run: CensusRun, workers: Sequence[Player]) -> None:
+        """How things stand; may be called as often as one likes."""
+        if self._console.is_terminal:
+            self._live.start()
+            self._live.update(draw(run, workers), refresh=True)
+        elif self.seconds >= self._next_line:
+            self._next_line = self.seconds + PLAIN_PAUSE_SECONDS
+            self.say(describe(run, workers))
 
     def close(self) -> None:
+        """Nothing more is to be shown."""
         self._live.stop()
 
 
-def open_stage(console: Console) -> Stage:
-    """A live one if the console is a terminal."""
-    if console.is_terminal:
-        return LiveStage(console)
-    return PlainStage(lambda text: console.print(text, soft_wrap=True))
+def grid(*rows: Sequence[RenderableType]) -> Table:
+    """Columns with two spaces between them."""
+    table = Table.grid(padding=(0, 2))
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
-def describe(scene: Scene) -> str:
+def describe(run: CensusRun, workers: Sequence[Player]) -> str:
     """One line."""
-    progress = scene.progress
-    return (
-        f"{progress.files_done}/{progress.files} files, {scene.files_per_second:.0f}/s, "
-        f"{scene.alive} of {len(scene.workers)} workers alive, retries {progress.attempts_failed}, "
-        f"taken back {progress.reaped}"
-    )
+    alive = f"{sum(worker.is_alive for worker in workers)} of {len(workers)} workers alive"
+    return ", ".join([*(text.plain for text in _progress(run)), alive])
 
 
-def draw(scene: Scene) -> Group:
+def draw(run: CensusRun, workers: Sequence[Player]) -> Group:
     """The bar and the workers."""
-    progress = scene.progress
-    bar = Table.grid(padding=(0, 2))
-    bar.add_row(
-        "",
-        ProgressBar(total=progress.files or 1, completed=progress.files_done, width=BAR_WIDTH),
-        Text(f"{progress.files_done}/{progress.files} files", "bold"),
-        Text(f"{scene.files_per_second:.0f}/s", "cyan"),
-        Text(f"retries {progress.attempts_failed}", "yellow" if progress.attempts_failed else "dim"),
-        Text(f"taken back {progress.reaped}", "green" if progress.reaped else "dim"),
-    )
-    workers = Table.grid(padding=(0, 2))
-    for worker in scene.workers:
-        workers.add_row(*_worker_row(worker, progress.workers.get(worker.name, WorkerProgress())))
-    return Group(Text(), bar, Text(), workers)
+    bar = ProgressBar(len(run.of_kind("measure")) or 1, len(run.ended("measure")), width=BAR_WIDTH)
+    return Group(Text(), grid(["", bar, *_progress(run)]), Text(), grid(*(_worker_row(run, each) for each in workers)))
 
 
-def _worker_row(worker: WorkerProcess, work: WorkerProgress) -> list[Text]:
-    mark, style = MARKS[worker.state]
-    leases = "killed; its leases run out" if work.held else "killed; its jobs were taken back"
-    says = {"alive": f"holds {work.held}", "killed": leases, "ended": "drained"}[worker.state]
+def _progress(run: CensusRun) -> list[Text]:
+    done, taken_back = run.ended("measure"), len(run.taken_back)
     return [
-        Text(),
+        Text(f"{len(done)}/{len(run.of_kind('measure'))} files", "bold"),
+        Text(f"{len(done) / (span_of(done) or 1.0):.0f}/s", "cyan"),
+        Text(f"retries {run.retries}", "yellow" if run.retries else "dim"),
+        Text(f"taken back {taken_back}", "green" if taken_back else "dim"),
+    ]
+
+
+def _worker_row(run: CensusRun, worker: Player) -> list[RenderableType]:
+    mark, style = MARKS[worker.state]
+    held = run.held_by(worker.name)
+    leases = "killed; its leases run out" if held else "killed; its jobs were taken back"
+    says = {"alive": f"holds {held}", "killed": leases, "ended": "drained"}[worker.state]
+    done = sum(job.worker_id == worker.name for job in run.completed)
+    return [
+        "",
         Text(mark, style),
-        Text(worker.name),
-        Text(f"pid {worker.pid}", "dim"),
-        Text(f"{work.completed:>4} jobs done"),
+        worker.name,
+        Text(f"pid {worker.process.pid}", "dim"),
+        f"{done:>4} jobs done",
         Text(says, style if worker.state == "killed" else ""),
     ]

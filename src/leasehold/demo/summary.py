@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
-from statistics import quantiles
+from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
-from leasehold.demo.observer import RecoveredJob, RunJob
+from leasehold.demo.run import TROUBLES, CensusRun, Pickup, Recovery, pickup_of, span_of
+from leasehold.demo.stage import grid
 from leasehold.demo.stdlib_census.handlers import Interpreter
-from leasehold.demo.stdlib_census.measures import FileMeasures, Totals, total
+from leasehold.demo.stdlib_census.measures import Totals, total
 
 MEGABYTE = 1_000_000
-
-
-class Pickup(msgspec.Struct, frozen=True):
-    """Milliseconds from enqueue to start of a number of jobs."""
-
-    jobs: int
-    p50_ms: float
-    p99_ms: float
-
-
-class Recovery(msgspec.Struct, frozen=True):
-    """What became of the jobs that the killed worker held: seconds from the kill until they had started again."""
-
-    worker: str
-    jobs: int
-    first_seconds: float
-    last_seconds: float
-    lease_seconds: float
 
 
 class DemoCheck(msgspec.Struct, frozen=True):
@@ -70,119 +51,74 @@ class DemoReport(msgspec.Struct, frozen=True, kw_only=True):
     report: str | None
     seconds: float
 
-    @property
-    def interpreter_line(self) -> str:
-        """`CPython 3.11.7, Linux, 2 processors`."""
-        found = self.interpreter
-        return f"{found.python}, {found.system}, {found.processors} processors" if found else "Python unknown"
 
-
-class Findings(msgspec.Struct, frozen=True, kw_only=True):
-    """What is judged. `acknowledged` are the ids that producers got; `plain` is the count without jobs."""
-
-    jobs: Sequence[RunJob]
-    acknowledged: Sequence[int]
-    retries: int
-    stumbles: int
-    victim: str
-    killed_at: datetime
-    lease_seconds: float
-    recovered: Sequence[RecoveredJob]
-    plain: Mapping[str, FileMeasures]
-    reported: Mapping[str, FileMeasures]
-    ended_badly: Sequence[str]
-
-    @property
-    def measured(self) -> list[RunJob]:
-        """The jobs of files."""
-        return [job for job in self.jobs if job.kind == "census.measure"]
-
-    @property
-    def lost(self) -> int:
-        """Acknowledged jobs and files without a completed job, and a missing report."""
-        done = [job for job in self.jobs if job.state == "completed"]
-        files, kinds = {job.file for job in done}, {job.kind for job in done}
-        missing = [*({*self.acknowledged} - {job.id for job in done}), *(self.plain.keys() - files)]
-        return len(missing) + ("census.report" not in kinds)
-
-    @property
-    def recovery(self) -> Recovery:
-        """From the kill until started again."""
-        spans = [(job.again_at - self.killed_at).total_seconds() for job in self.recovered if job.again_at is not None]
-        return Recovery(self.victim, len(spans), min(spans, default=0.0), max(spans, default=0.0), self.lease_seconds)
-
-
-def judge(found: Findings) -> tuple[DemoCheck, ...]:
+def judge(run: CensusRun) -> tuple[DemoCheck, ...]:
     """Every promise of the demo."""
-    completed = [job.id for job in found.jobs if job.state == "completed"]
-    doubles = len(completed) - len({*completed})
-    recovery = found.recovery
-    stumbled = [job for job in found.measured if job.attempt > found.stumbles and job.state == "completed"]
-    sums = total(found.reported.values())
+    completed, recovery, taken_back = run.completed, run.recovery, len(run.taken_back)
+    doubles = len(completed) - len({job.id for job in completed})
+    stumbled = any(job.attempt > TROUBLES.stumbles and job.kind == "census.measure" for job in completed)
+    found, plain = total(run.reported.values()), total(run.plain.values())
+    counts = f"{found.files:,} files, {found.lines:,} lines; plain count: {plain.files:,} files, {plain.lines:,} lines"
+    bad = ", ".join(run.ended_badly)
     return (
         DemoCheck(
-            "nothing lost", found.lost == 0, f"{len(completed):,} jobs acknowledged and completed, {found.lost} lost"
+            "nothing lost", run.lost == 0, f"{len(completed):,} jobs acknowledged and completed, {run.lost} lost"
         ),
         DemoCheck("nothing twice", doubles == 0, f"{doubles} jobs completed twice"),
-        DemoCheck(
-            "same totals",
-            dict(found.reported) == dict(found.plain),
-            f"{sums.files:,} files, {sums.lines:,} lines; plain count: {len(found.plain):,} files, "
-            f"{total(found.plain.values()).lines:,} lines",
-        ),
+        DemoCheck("same totals", run.reported == run.plain, counts),
         DemoCheck(
             "killed worker",
-            recovery.jobs == len(found.recovered) > 0,
-            f"{recovery.jobs} of {len(found.recovered)} jobs of {found.victim} started again",
+            recovery.jobs == taken_back > 0,
+            f"{recovery.jobs} of {taken_back} jobs of {run.victim} started again",
         ),
         DemoCheck(
             "failing handler",
-            found.retries >= found.stumbles and bool(stumbled),
-            f"{found.retries} failed attempts, then {'success' if stumbled else 'no success'}",
+            run.retries >= TROUBLES.stumbles and stumbled,
+            f"{run.retries} failed attempts, then {'success' if stumbled else 'no success'}",
         ),
-        DemoCheck(
-            "orderly end",
-            not found.ended_badly,
-            f"ended badly: {', '.join(found.ended_badly)}" if found.ended_badly else "every process drained",
-        ),
+        DemoCheck("orderly end", not bad, f"ended badly: {bad}" if bad else "every process drained"),
     )
 
 
-def pickup_of(jobs: Sequence[RunJob]) -> Pickup:
-    """Enqueue to start of those that needed one attempt only; the others' times tell of their troubles."""
-    waits = [
-        (job.started_at - job.created_at).total_seconds() * 1000
-        for job in jobs
-        if job.started_at is not None and job.attempt == 1
-    ]
-    if len(waits) < 2:
-        return Pickup(len(waits), *(waits * 2 or [0.0, 0.0]))
-    percentiles = quantiles(waits, n=100, method="inclusive")
-    return Pickup(len(waits), round(percentiles[49], 3), round(percentiles[98], 3))
-
-
-def span_of(jobs: Sequence[RunJob]) -> float:
-    """Seconds from the first enqueue to the last end."""
-    ends = [job.finished_at for job in jobs if job.finished_at is not None]
-    return (max(ends) - min(job.created_at for job in jobs)).total_seconds() if ends else 0.0
+def make_report(run: CensusRun, workers: int, kept: Path | None, seconds: float) -> DemoReport:
+    """The summary of a run that has ended, on so many workers; `seconds` is how long the demo took."""
+    checks = judge(run)
+    census = [job for job in run.jobs if job.kind != "census.knock"]
+    described = [job.output for job in run.ended("describe") if job.output]
+    return DemoReport(
+        passed=all(check.passed for check in checks),
+        checks=checks,
+        run=run.name,
+        interpreter=msgspec.convert(described[0], Interpreter) if described else None,
+        workers=workers,
+        jobs=len(run.completed),
+        jobs_per_second=len(census) / (span_of(census) or 1.0),
+        census_seconds=span_of(census),
+        plain_seconds=run.plain_seconds,
+        pickup=pickup_of(run.of_kind("knock")),
+        backlog=pickup_of(run.of_kind("measure")),
+        retries=run.retries,
+        recovery=run.recovery,
+        lost=run.lost,
+        totals=total(run.reported.values()),
+        report=str(kept) if kept else None,
+        seconds=seconds,
+    )
 
 
 def view_demo(report: DemoReport) -> Sequence[RenderableType]:
     """What was measured, then what was promised."""
-    figures = Table.grid(padding=(0, 2))
-    for name, value, note in figures_of(report):
-        figures.add_row(Text(name, "bold"), Text(value, "cyan"), Text(note, "dim"))
-    checks = Table.grid(padding=(0, 2))
-    for check in report.checks:
-        checks.add_row(
-            Text("✓", "green") if check.passed else Text("✗", "bold red"), Text(check.name), Text(check.detail)
-        )
+    figures = [(Text(name, "bold"), Text(value, "cyan"), Text(note, "dim")) for name, value, note in figures_of(report)]
+    checks = [
+        (Text("✓", "green") if check.passed else Text("✗", "bold red"), Text(check.name), Text(check.detail))
+        for check in report.checks
+    ]
     verdict = Text("passed", "bold green") if report.passed else Text("FAILED", "bold red")
     return [
         Text(),
-        figures,
+        grid(*figures),
         Text(),
-        checks,
+        grid(*checks),
         Text(),
         Text("the demo ").append_text(verdict),
         *([Text(f"report: {report.report}")] if report.report else []),
@@ -192,10 +128,11 @@ def view_demo(report: DemoReport) -> Sequence[RenderableType]:
 
 def figures_of(report: DemoReport) -> list[tuple[str, str, str]]:
     """Name, value and what exactly that is."""
-    totals, recovery = report.totals, report.recovery
+    totals, recovery, ran = report.totals, report.recovery, report.interpreter
+    python = f"{ran.python}, {ran.system}, {ran.processors} processors" if ran else "Python unknown"
     plain = f"{report.plain_seconds:.1f} s in one plain process"
     return [
-        ("jobs", f"{report.jobs:,}", f"on {report.workers} worker processes, {report.interpreter_line}"),
+        ("jobs", f"{report.jobs:,}", f"on {report.workers} worker processes, {python}"),
         ("throughput", f"{report.jobs_per_second:,.0f}/s", f"{report.census_seconds:.1f} s with the kill; {plain}"),
         ("enqueue → start", _show(report.pickup), f"p50 / p99 of {report.pickup.jobs} jobs, workers idle"),
         ("in the backlog", _show(report.backlog), f"p50 / p99 of {report.backlog.jobs} jobs that came at once"),

@@ -164,9 +164,9 @@ class Services:
     ) -> DemoReport:
         """Run the demo, with its progress on `console`. The report of the census goes to `keep`."""
         from leasehold.demo.show import run_demo
-        from leasehold.demo.stage import open_stage
+        from leasehold.demo.stage import Stage
 
-        return await run_demo(settings, open_stage(console), keep, hurries)
+        return await run_demo(settings, Stage(console), keep, hurries)
 
 
 def schema_notice(state: SchemaState) -> str | None:

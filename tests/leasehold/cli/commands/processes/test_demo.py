@@ -8,9 +8,10 @@ import pytest
 from rich.console import Console
 
 from leasehold.cli.runtime.services import Services
+from leasehold.demo.run import Pickup, Recovery
 from leasehold.demo.stdlib_census.handlers import Interpreter
 from leasehold.demo.stdlib_census.measures import Totals
-from leasehold.demo.summary import DemoCheck, DemoReport, Pickup, Recovery
+from leasehold.demo.summary import DemoCheck, DemoReport
 from leasehold.settings import Settings
 from tests.leasehold.cli.conftest import Cli
 
