@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from time import monotonic
+from typing import Any
 
 import msgspec
 
@@ -260,7 +261,7 @@ class Dispatcher:
                 await self._announcer.unblocked(self._connection, jobs)
         return len(rows)
 
-    async def _call(self, function: str, size: int, **further: object) -> list[Row]:
+    async def _call(self, function: str, size: int, **further: Any) -> list[Row]:
         identity = self._identity
         with self._epochs.suspecting():
             return await self._connection.call(

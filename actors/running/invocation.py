@@ -6,6 +6,7 @@ import asyncio
 import pickle
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from inspect import iscoroutine
 from typing import Any, NamedTuple, cast
 
 import msgspec
@@ -85,7 +86,7 @@ async def invoke(
             return await run_asyncio(partial(kind.function, *args, **named))
         case "thread":
             return await trio.to_thread.run_sync(
-                _leaving_no_loop, partial(kind.function, *args, **named), limiter=threads
+                _call_in_thread, kind, partial(kind.function, *args, **named), limiter=threads
             )
         case "process":
             return await _invoke_apart(kind, apart)
@@ -93,12 +94,19 @@ async def invoke(
             raise BadInput(f"kind {kind.name}: there is no way to run it as {kind.runs!r}")
 
 
-def _leaving_no_loop(call: Callable[[], Any]) -> Any:
-    """In a thread, which runs other jobs later: an event loop that this one has set and left is not theirs."""
+def _call_in_thread(kind: Kind[..., Any], call: Callable[[], Any]) -> Any:
+    """The thread runs other jobs later: an event loop that this one has set and left is not theirs."""
     try:
-        return call()
+        made = call()
     finally:
         asyncio.set_event_loop(None)
+    if not iscoroutine(made):
+        return made
+    made.close()
+    raise WrongFlavour(
+        f"handler {kind.name} is a plain function and returned a coroutine, which nobody awaits in its thread: "
+        f"write it, or what wraps it, as `async def`, or add runs='asyncio' or runs='trio'"
+    )
 
 
 async def _invoke_apart(kind: Kind[..., Any], apart: Apart | None) -> Any:
@@ -190,6 +198,8 @@ async def invoke_within(
 
 def wrong_flavour(kind: Kind[..., Any], error: BaseException) -> WrongFlavour | None:
     """What to do about an error that a handler of this kind raised, where it awaits the other event loop; else None."""
+    if isinstance(error, WrongFlavour):
+        return error
     signs = SIGNS.get(kind.runs, ())
     for each in _innermost(error):
         if any(isinstance(each, type_) and text in str(each) for type_, text in signs):

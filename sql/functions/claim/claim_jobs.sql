@@ -6,8 +6,7 @@
 --             limits; one that would come back with nothing waits for its turn there, 50 ms at the most.
 -- Parameters  incarnation, worker_id: who claims · queues, kinds: served ones, null or empty for all · batch: how many at the
 --             most · lease: how long the claim holds · kind_leases: JSON object from kind to seconds, for those with their own
---             epoch: as find_epoch; null: any
---             stays_idle: whether a worker that gets some jobs, and fewer than the batch, goes on being woken for others
+--             epoch: as find_epoch; null: any · stays_idle: who gets some jobs, and fewer than the batch, goes on being woken
 -- Returns     the jobs, with the attempt that is their fencing token, best first; extras is null for plain jobs, else an object
 --             with what there is of chain_id, chain_position, timeout (seconds), deadline_in (seconds), traceparent, crashes
 -- Errors      LH001 batch or lease out of range · LH004 as limit_lanes · LH009 the epoch is over: take a new incarnation
@@ -46,10 +45,8 @@ declare
     v_keyed   tid[]; v_keys text[];
     v_from    bigint[];
     v_judged  record;
-    v_suspects tid[];
-    v_passed  tid[];
-    v_got      integer;
-    v_is_idle  boolean;
+    v_suspects tid[]; v_passed tid[];
+    v_got      integer; v_is_idle boolean;
     v_again    boolean;  -- whether another round may find something
     v_is_swept boolean := false;
     v_is_pressed boolean;  -- null: there are no suspects; true: it takes them although there seemed to be better jobs

@@ -125,6 +125,16 @@ class SteppedLoop(asyncio.SelectorEventLoop):
             self._rouse()
         return handle
 
+    def run_in_executor(self, executor: Any, func: Callable[..., T], *args: Any) -> asyncio.Future[T]:
+        """As asyncio's. Where somebody has shut down the executor that all share, a new one takes its place."""
+        try:
+            return super().run_in_executor(executor, func, *args)
+        except RuntimeError:
+            if executor is not None:
+                raise
+            self.set_default_executor(ThreadPoolExecutor(THREADS, "asyncio"))
+            return super().run_in_executor(None, func, *args)
+
     def add_signal_handler(self, sig: int, callback: Callable[..., object], *args: Any) -> None:
         """As asyncio's."""
 

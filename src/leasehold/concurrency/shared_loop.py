@@ -26,6 +26,7 @@ def shared(loop: Any) -> Generator[None]:
     loop.set_exception_handler(_report)
     loop.set_task_factory(_make_task)
     loop.stop = _refuse_to_stop
+    loop.set_task_factory = _refuse_factory
     try:
         yield
     finally:
@@ -39,6 +40,12 @@ def _report(_loop: object, context: dict[str, Any]) -> None:
 
 def _refuse_to_stop() -> None:
     raise RuntimeError("this asyncio loop belongs to leasehold and runs everything else as well: it cannot be stopped")
+
+
+def _refuse_factory(_factory: object) -> None:
+    raise RuntimeError(
+        "this asyncio loop belongs to leasehold and makes the tasks of everything else as well: it keeps its task factory"
+    )
 
 
 def _make_task(loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> asyncio.Task[Any]:

@@ -75,6 +75,10 @@ def in_a_thread(job: Job) -> None:
     """Does nothing."""
 
 
+def returns_a_coroutine(job: Job) -> Any:
+    return sleeps_in_asyncio(job)
+
+
 def of(function: Any, runs: Runs) -> Kind[..., Any]:
     return Kind("send", function, runs, CheckedKindOptions())
 
@@ -125,6 +129,12 @@ async def test_a_handler_that_awaits_trio_under_asyncio_is_told_so_and_breaks_no
     assert (failed.discard, failed.error["type"]) == (True, "WrongFlavour")
     assert "runs under asyncio and awaits a library written for trio: add runs='trio'" in failed.error["message"]
     assert (await database.fetch("select 1 as one"))[0]["one"] == 1
+
+
+async def test_a_plain_function_that_returns_a_coroutine_fails_for_good_and_is_told_so() -> None:
+    failed = await outcome_of(of(returns_a_coroutine, "thread"))
+    assert (failed.discard, failed.error["type"]) == (True, "WrongFlavour")
+    assert "handler send is a plain function and returned a coroutine" in failed.error["message"]
 
 
 def test_other_errors_and_other_flavours_are_left_as_they_are() -> None:

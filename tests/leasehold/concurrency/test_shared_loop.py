@@ -65,6 +65,15 @@ async def test_the_loop_cannot_be_stopped_by_its_users(database: Database) -> No
     await goes_on(database)
 
 
+async def test_nor_can_they_have_a_say_in_how_the_tasks_of_others_are_made(database: Database) -> None:
+    async def poison() -> None:
+        asyncio.get_running_loop().set_task_factory(None)
+
+    with pytest.raises(RuntimeError, match="keeps its task factory"):
+        await run_asyncio(poison)
+    await goes_on(database)
+
+
 async def test_tasks_can_be_cancelled_before_their_start_and_afterwards(database: Database) -> None:
     steps: list[str] = []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -122,6 +123,17 @@ async def test_functions_run_in_threads_with_the_context_of_the_task() -> None:
         word.set("mine")
         with in_time():
             assert await border.cross(apart) == ("mine", False)
+
+
+async def test_who_shuts_down_the_executor_that_all_share_harms_nobody_who_comes_later() -> None:
+    async def shut_down() -> None:
+        with ThreadPoolExecutor(1) as mine:
+            asyncio.get_running_loop().set_default_executor(mine)
+
+    async with border.open_loop():
+        with in_time():
+            await border.cross(shut_down)
+            assert await border.cross(asyncio.to_thread, int) == 0
 
 
 async def test_sockets_work_under_asyncio() -> None:
