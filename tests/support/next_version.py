@@ -36,7 +36,7 @@ Pairs = list[tuple[str, str]]
 REPLACED: dict[str, Pairs] = {
     # A new parameter that workers of the next version pass by name.
     "sql/functions/claim/claim_jobs.sql": [
-        ("epoch bigint default null\n", "epoch bigint default null, hint text default null\n"),
+        ("stays_idle boolean default false\n", "stays_idle boolean default false, hint text default null\n"),
         ("\nbegin\n", NOTE_HINT),
     ],
     "actors/leases/dispatcher.py": [
@@ -53,7 +53,7 @@ REPLACED: dict[str, Pairs] = {
     ],
     "actors/leases/keeper.py": [(RENEWED, f"{RENEWED}            epoch=7,\n")],
     "sql/signatures.txt": [
-        ("epoch bigint =) -> setof (job_id", "epoch bigint =, hint text =) -> setof (job_id"),
+        ("stays_idle boolean =) -> setof (job_id", "stays_idle boolean =, hint text =) -> setof (job_id"),
         (COMPLETE + REASONS, COMPLETE + REASONS.replace("reason text", "reason text, note text")),
         (RENEW + REASONS, f"{RENEW[:-1]}, epoch bigint){REASONS}{RENEW}{REASONS}"),
     ],
