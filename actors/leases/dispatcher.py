@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from math import inf
 from time import monotonic
 from typing import Any
 
@@ -103,7 +104,7 @@ class Dispatcher:
         self._is_poll = self._found_nothing = False
         self._expects_more = True
         self._is_woken_on = False
-        self._sweep_at = 0.0
+        self._claimed_at = -inf
         self._unheard = False
         self._reconciler = Reconciler(worker, connection)
         self.turned_at = monotonic()
@@ -211,7 +212,7 @@ class Dispatcher:
             self._is_poll = False
             return
         self._counts["looks"] += 1
-        if monotonic() >= self._sweep_at:
+        if monotonic() >= self._claimed_at + SWEEP_SECONDS:
             self._is_poll = False
             if await self._claim(size) > 0 or self._mode.is_draining or self._reconciler.is_new_connection:
                 return
@@ -225,9 +226,8 @@ class Dispatcher:
     async def _claim(self, size: int) -> int:
         asked_at = monotonic()
         was_rung, self._rung = self._rung, False
-        is_calm = was_rung and asked_at + SWEEP_SECONDS - self._sweep_at >= CALM_SECONDS
-        is_calm = is_calm and size <= self._backlog.idle_slots
-        self._sweep_at = asked_at + SWEEP_SECONDS
+        is_calm = was_rung and asked_at >= self._claimed_at + CALM_SECONDS and size <= self._backlog.idle_slots
+        self._claimed_at = asked_at
         self._is_woken_on = False
         was_unheard, self._unheard = self._unheard, False
         identity, incarnation = self._identity, self._identity.incarnation

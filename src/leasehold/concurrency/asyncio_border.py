@@ -26,7 +26,7 @@ import sniffio
 import trio
 
 from leasehold.concurrency.shared_loop import give_trio_back, shared, take_trio_away
-from leasehold.errors import ClientClosed
+from leasehold.errors import ClientClosed, DatabaseUnavailable
 
 THREADS = 40
 """Of `asyncio.to_thread` and the like at once; trio has as many by default."""
@@ -129,8 +129,8 @@ class SteppedLoop(asyncio.SelectorEventLoop):
         """As asyncio's. Where somebody has shut down the executor that all share, a new one takes its place."""
         try:
             return super().run_in_executor(executor, func, *args)
-        except RuntimeError:
-            if executor is not None:
+        except RuntimeError as error:
+            if executor is not None or "after shutdown" not in str(error):
                 raise
             self.set_default_executor(ThreadPoolExecutor(THREADS, "asyncio"))
             return super().run_in_executor(None, func, *args)
@@ -213,6 +213,19 @@ class Driven:
         if not self.is_usable:
             raise ClientClosed
         return await self._cross(function, args, named)
+
+    async def ask(self, function: Callable[..., Awaitable[T]], /, *args: Any, **named: Any) -> T:
+        """As `cross`, for what asks the database. A handler under asyncio may cancel all tasks of the loop, ours among them.
+
+        Raises:
+            DatabaseUnavailable: somebody under asyncio has cancelled it. Nobody knows what it has done.
+        """
+        try:
+            return await self.cross(function, *args, **named)
+        except asyncio.CancelledError as error:
+            raise DatabaseUnavailable(
+                "code that runs under asyncio has cancelled a task that is not its own"
+            ) from error
 
     @trio.lowlevel.enable_ki_protection
     async def _cross(

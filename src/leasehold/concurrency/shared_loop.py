@@ -25,8 +25,7 @@ def shared(loop: Any) -> Generator[None]:
     stop = loop.stop
     loop.set_exception_handler(_report)
     loop.set_task_factory(_make_task)
-    loop.stop = _refuse_to_stop
-    loop.set_task_factory = _refuse_factory
+    loop.stop = loop.set_task_factory = loop.shutdown_default_executor = _refuse
     try:
         yield
     finally:
@@ -38,13 +37,10 @@ def _report(_loop: object, context: dict[str, Any]) -> None:
     log.error("%s: %r", context.get("message", "an error that nobody caught"), error, exc_info=error)
 
 
-def _refuse_to_stop() -> None:
-    raise RuntimeError("this asyncio loop belongs to leasehold and runs everything else as well: it cannot be stopped")
-
-
-def _refuse_factory(_factory: object) -> None:
+def _refuse(*_: object) -> None:
     raise RuntimeError(
-        "this asyncio loop belongs to leasehold and makes the tasks of everything else as well: it keeps its task factory"
+        "this asyncio loop belongs to leasehold and runs everything else as well:"
+        " it cannot be stopped, nor its executor, and it keeps its task factory"
     )
 
 

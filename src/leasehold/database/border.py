@@ -45,16 +45,16 @@ class Transaction(OpenTransaction):
 
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement inside the transaction."""
-        return await self._over.cross(self._inner.fetch, sql, *args, timeout=timeout)
+        return await self._over.ask(self._inner.fetch, sql, *args, timeout=timeout)
 
     async def execute(self, sql: str, *args: object, timeout: float | None = None) -> None:
         """Run one statement with values, or a script without, inside the transaction."""
-        await self._over.cross(self._inner.execute, sql, *args, timeout=timeout)
+        await self._over.ask(self._inner.execute, sql, *args, timeout=timeout)
 
     async def commit(self) -> None:
         """Commit. Raises as `PooledTransaction.commit`."""
         try:
-            await self._over.cross(self._inner.commit)
+            await self._over.ask(self._inner.commit)
         except trio.Cancelled:
             await self.roll_back()  # where it was cancelled on the way there
             raise
@@ -62,7 +62,7 @@ class Transaction(OpenTransaction):
     async def roll_back(self) -> None:
         """Undo everything. Cannot be cancelled, and takes a few seconds at most."""
         with trio.CancelScope(shield=True):
-            await self._over.cross(self._inner.roll_back)
+            await self._over.ask(self._inner.roll_back)
 
 
 class ReservedConnection(Caller):
@@ -80,11 +80,11 @@ class ReservedConnection(Caller):
 
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement, connecting first where there is no connection. A statement is never sent twice."""
-        return await self._over.cross(self._inner.fetch, sql, *args, timeout=timeout)
+        return await self._over.ask(self._inner.fetch, sql, *args, timeout=timeout)
 
     async def execute(self, script: str, timeout: float | None = None) -> None:
         """Run a script of any number of statements."""
-        await self._over.cross(self._inner.execute, script, timeout=timeout)
+        await self._over.ask(self._inner.execute, script, timeout=timeout)
 
 
 class Listening:
@@ -102,7 +102,7 @@ class Listening:
             with translated():
                 await self._connection.execute("select pg_notify($1, $2)", channel, payload, timeout=timeout)
 
-        await self._over.cross(send)
+        await self._over.ask(send)
 
     async def check(self, channel: str, timeout: float) -> None:
         """Prove that this connection is alive and listens. Raises DatabaseUnavailable."""
@@ -113,7 +113,7 @@ class Listening:
             if channel not in {row[0] for row in rows}:
                 raise DatabaseUnavailable("the connection has stopped listening")
 
-        await self._over.cross(ask)
+        await self._over.ask(ask)
 
 
 class Database(Caller):
@@ -144,15 +144,15 @@ class Database(Caller):
 
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement on a connection of the pool."""
-        return await self._over.cross(self._inner.fetch, sql, *args, timeout=timeout)
+        return await self._over.ask(self._inner.fetch, sql, *args, timeout=timeout)
 
     async def execute(self, script: str, timeout: float | None = None) -> None:
         """Run a script of any number of statements on a connection of the pool."""
-        await self._over.cross(self._inner.execute, script, timeout=timeout)
+        await self._over.ask(self._inner.execute, script, timeout=timeout)
 
     async def begin(self) -> Transaction:
         """A transaction that the caller has to commit or roll back; nothing else gives its connection back."""
-        return Transaction(await self._over.cross(self._inner.begin), self._over)
+        return Transaction(await self._over.ask(self._inner.begin), self._over)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncGenerator[Transaction]:
@@ -183,7 +183,7 @@ class Database(Caller):
             yield ReservedConnection(inner, self._over)
         finally:
             with trio.CancelScope(shield=True):
-                await self._over.cross(inner.close)
+                await self._over.ask(inner.close)
 
     @asynccontextmanager
     async def listen(self, channel: str, *, buffer: int = 10_000) -> AsyncGenerator[Listening]:
@@ -197,17 +197,17 @@ class Database(Caller):
             except (trio.WouldBlock, trio.BrokenResourceError, trio.ClosedResourceError):
                 return
 
-        connection = await self._over.cross(self._inner.open_listening, channel, hear, sender.close)
+        connection = await self._over.ask(self._inner.open_listening, channel, hear, sender.close)
         try:
             yield Listening(connection, receiver, self._over)
         finally:
             with trio.CancelScope(shield=True):
-                await self._over.cross(close_connection, connection)
+                await self._over.ask(close_connection, connection)
             receiver.close()
 
     async def in_asyncio(self, function: Callable[..., Awaitable[T]], *args: Any) -> T:
         """Call an asyncio function on the loop that the database lives on."""
-        return await self._over.cross(function, *args)
+        return await self._over.ask(function, *args)
 
 
 @asynccontextmanager
@@ -242,12 +242,12 @@ async def open_database(
 async def _opened(inner: AsyncioDatabase, pool_size: int) -> AsyncGenerator[Database]:
     async with _asyncio_loop():
         over = crossing()
-        await over.cross(inner.open, pool_size)
+        await over.ask(inner.open, pool_size)
         try:
             yield Database(inner)
         finally:
             with trio.CancelScope(shield=True):
-                await over.cross(inner.close)
+                await over.ask(inner.close)
 
 
 @asynccontextmanager

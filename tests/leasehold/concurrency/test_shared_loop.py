@@ -5,10 +5,12 @@ import gc
 
 import pytest
 import trio
+import trio.testing
 
 from leasehold.concurrency.shared_loop import EndRefused
 from leasehold.database import Database
 from leasehold.database.border import cross, run_asyncio
+from leasehold.errors import DatabaseUnavailable
 from tests.support.waiting import PATIENCE
 
 
@@ -69,8 +71,35 @@ async def test_nor_can_they_have_a_say_in_how_the_tasks_of_others_are_made(datab
     async def poison() -> None:
         asyncio.get_running_loop().set_task_factory(None)
 
-    with pytest.raises(RuntimeError, match="keeps its task factory"):
-        await run_asyncio(poison)
+    async def shut_down() -> None:
+        await asyncio.get_running_loop().shutdown_default_executor()
+
+    for work in (poison, shut_down):
+        with pytest.raises(RuntimeError, match="nor its executor, and it keeps its task factory"):
+            await run_asyncio(work)
+    assert await cross(asyncio.to_thread, int) == 0
+    await goes_on(database)
+
+
+async def test_who_cancels_all_tasks_cancels_statements_of_ours_which_is_an_outage_to_them(database: Database) -> None:
+    failed: list[DatabaseUnavailable] = []
+
+    async def statement() -> None:
+        with pytest.raises(DatabaseUnavailable, match="has cancelled a task that is not its own") as caught:
+            await database.fetch("select pg_sleep(600)")
+        failed.append(caught.value)
+
+    async def cancel_all() -> None:
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            task.cancel()
+
+    with trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(statement)
+            await trio.testing.wait_all_tasks_blocked()
+            while not failed:
+                await run_asyncio(cancel_all)
+                await trio.testing.wait_all_tasks_blocked(0.01)
     await goes_on(database)
 
 

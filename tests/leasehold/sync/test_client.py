@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import select
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -141,12 +142,15 @@ def test_threads_share_a_client(client: SyncClient) -> None:
 
 def test_a_client_goes_on_when_the_server_has_ended_its_connections(client: SyncClient, database_url: str) -> None:
     client.enqueue("greet")
+    with client.transaction() as connection:
+        number = connection.fileno()
     with psycopg.connect(database_url, autocommit=True) as other:
         found = other.execute(
             "select pg_terminate_backend(pid, 30000) from pg_stat_activity"
             " where datname = current_database() and application_name = 'leasehold' and pid <> pg_backend_pid()"
         ).fetchall()
     assert found == [(True,)]
+    assert select.select([number], [], [], PATIENCE)[0]  # the news of its end may come a moment after it
     assert client.enqueue("greet") == 2
 
 
