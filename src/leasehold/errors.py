@@ -67,6 +67,7 @@ ADVICE = {
     "3D000": "make it with `createdb`, or name another database",
     "28P01": "look at the user and the password in the address",
     "28000": "look at the user in the address, and at pg_hba.conf",
+    "25006": "the server is a standby now, or the transaction was begun READ ONLY",
 }
 
 

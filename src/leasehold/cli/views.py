@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.measure import Measurement
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from leasehold.errors import BadInput
@@ -141,7 +141,7 @@ class _Grid(NamedTuple):
 
 def fields_table(fields: Mapping[str, object]) -> Table:
     """Two columns: name and value; values that are None are left out."""
-    shown = Table.grid(padding=(0, 2))
+    shown = Table.grid(Column(), Column(overflow="fold"), padding=(0, 2))
     for name, value in fields.items():
         if value is not None:
             shown.add_row(Text(name.replace("_", " "), "bold"), value if isinstance(value, Text) else _value(value))

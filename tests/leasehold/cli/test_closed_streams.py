@@ -31,5 +31,13 @@ def test_a_command_does_its_work_whichever_streams_are_closed(database_url: str)
     assert [json.loads(line)["kind"] for line in done.stdout.splitlines()] == ["echo"] * 4
 
 
+def test_what_a_full_disk_does_not_take_is_said_on_standard_error(database_url: str) -> None:
+    done = run_in_shell("enqueue echo >/dev/full", database_url)
+    assert done.returncode == 1
+    assert "the command is done, but standard output took nothing (No space left on device)" in done.stderr
+    kept = json.loads(run_in_shell("jobs list --output jsonl", database_url).stdout)
+    assert json.loads(done.stderr.split("): ")[-1])["job_id"] == kept["id"]
+
+
 def test_an_error_without_a_place_to_say_it_is_told_by_the_exit_code() -> None:
     assert run_in_shell("status --nonsense 2>&-", "").returncode == 2

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from rich.text import Text
 
+from leasehold.checks.verdicts import Check
+from leasehold.cli.commands.doctor import view_checks
 from leasehold.cli.runtime.terminal import Terminal
-from leasehold.cli.views import table
+from leasehold.cli.views import fields_table, table
 from tests.leasehold.cli.conftest import Cli, FakeTty, Sql
 
 QUEUE, KIND, WORKER = "payload-refresh-eu-west", "catalogue.refresh_products", "shop-crawler-7f9c5d8b6-x2v4q"
@@ -64,6 +68,19 @@ def test_every_command_shows_every_name_whole_on_80_columns(cli: Cli, sql: Sql) 
         lines = cli(*command, terminal=True, environ={"COLUMNS": "80"}).out.splitlines()
         assert max(map(len, lines)) <= 80, (command, lines)
         assert [name for name in names if not any(name in line for line in lines)] == [], (command, lines)
+
+
+def test_no_character_of_a_long_path_is_left_out() -> None:
+    path = "/srv/shop/" + "deep/" * 20 + "data"
+    found = [Check(name="settings", verdict="advice", detail=f"read from {path}", advice=f"look at {path}")]
+    for view in (view_checks(found, datetime.now(UTC)), [fields_table({"folder": path})]):
+        out = FakeTty()
+        console = Terminal(stdout=out, environ={"COLUMNS": "80", "NO_COLOR": "1"}).console()
+        for part in view:
+            console.print(part)
+        lines = [line.strip() for line in out.getvalue().splitlines()]
+        assert "…" not in out.getvalue()
+        assert path in "".join(lines)
 
 
 def drawn(width: int, *rows: list[str], cut: str | None = None) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 from rich.console import RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from leasehold.checks.checkup import check_all
@@ -30,7 +30,7 @@ VERDICTS = {"ok": "green", "advice": "yellow", "problem": "bold red", "skipped":
 
 def view_checks(checks: list[Check], _now: datetime) -> Sequence[RenderableType]:
     """One line per check, with the advice below."""
-    shown = Table.grid(padding=(0, 2))
+    shown = Table.grid(Column(), Column(), Column(overflow="fold"), padding=(0, 2))
     for check in checks:
         shown.add_row(Text(check.verdict, VERDICTS[check.verdict]), Text(check.name), plain(check.detail))
         if check.advice:

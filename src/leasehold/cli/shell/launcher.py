@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Annotated, cast
 
+import msgspec
 from cyclopts import App, CycloptsError, Parameter
 
 from leasehold.cli.runtime.context import CommandContext
@@ -26,6 +27,8 @@ from leasehold.observability.logs import install_logging
 from leasehold.settings.sources import PREFIX, variables_of_services
 
 log = logging.getLogger(__name__)
+
+MOST_SHOWN = 500  # characters of a result that standard output did not take
 
 Tokens = Annotated[str, Parameter(show=False, allow_leading_hyphen=True)]
 Common = Annotated[CommonOptions, Parameter(name="*")]
@@ -147,6 +150,15 @@ class Launcher:
         if isinstance(result, int):
             return result
         outcome = cast("Outcome[object]", result) if isinstance(result, Outcome) else Outcome(result, ExitCode.DONE)
-        render(outcome.value, view, common.output, self._terminal)
-        self._terminal.stdout.flush()
+        try:
+            render(outcome.value, view, common.output, self._terminal)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            _forget_standard_output(self._terminal)
+            shown = msgspec.json.encode(outcome.value).decode()[:MOST_SHOWN]
+            self._terminal.say(
+                f"error: the command is done, but standard output took nothing ({error.strerror}): {shown}"
+            )
+            return ExitCode.FAILED
         return outcome.exit_code
