@@ -2,8 +2,8 @@
 
 PYTHON ?= python3
 VENV ?= .venv
-JOBS ?= 3
-PROCESS_JOBS ?= 4
+JOBS ?= 2
+PROCESS_JOBS ?= 5
 INTERRUPTS ?= 200
 
 BIN := $(VENV)/bin
@@ -107,6 +107,8 @@ $(INSTALLED): pyproject.toml
 	@$(BIN)/python tools/check_python.py 2>/dev/null \
 		|| { $(PYTHON) tools/check_python.py && $(PYTHON) -m venv --clear $(VENV); }
 	@echo "installing leasehold and its tools into $(VENV)" >&2
+	@# That of Python 3.11 takes twice as long to find out which packages fit together.
+	@$(PIP) install --upgrade pip
 	@$(PIP) install --editable '.[dev]'
 	@touch $@
 

@@ -79,7 +79,8 @@ async def crawl(stage: Backstage, shops: ShopApi) -> list[dict[int, int]]:
             await watch(stage, screen, shops, since)
             async with stage.client.transaction() as tx:
                 rounds.append({row["id"]: row["refreshed_payload"] for row in await tx.fetch(NEWEST)})
-            await stage.client.schedules.trigger("analytics_refresh")
+            [summed_up] = (await stage.client.schedules.trigger("analytics_refresh")).job_ids
+            await stage.client.wait(summed_up, timeout=120)
     return rounds
 
 
