@@ -11,7 +11,7 @@ from uuid import UUID
 import trio
 
 from leasehold.actors.attempts.held_job import SHUTDOWN, HeldJob
-from leasehold.actors.attempts.outcome import Committed, Completed, Continued, Outcome, encode_output, ended
+from leasehold.actors.attempts.outcome import Committed, Completed, Continued, Outcome, encode_output, ended, is_outage
 from leasehold.actors.attempts.progress import ProgressBuffer, ProgressReport, report_progress
 from leasehold.actors.running.large_values import LargeValues, fence_of
 from leasehold.database import PooledTransaction, Transaction
@@ -145,7 +145,7 @@ class WorkerAttemptSession:
             )
         if self._inner is not None:
             raise BadInput("a transaction of this job is open already; one at a time")
-        inner: Transaction | PooledTransaction = await self._connect().begin()
+        inner: Transaction | PooledTransaction = await self._noticing(self._connect().begin())
         self._inner, self.was_cut = inner, False
         made = make(inner)
         self._open = made
@@ -182,8 +182,15 @@ class WorkerAttemptSession:
         inner, self._inner, self._open = self._inner, None, None
         transaction.over("it was committed")
         if inner is not None:
-            await inner.commit()
+            await self._noticing(inner.commit())
         await transaction.hooks.flush()
+
+    async def _noticing(self, work: Awaitable[T]) -> T:
+        try:
+            return await work
+        except BaseException as error:
+            self.was_cut = self.was_cut or is_outage(error)
+            raise
 
     async def _roll_back(self, reason: str) -> None:
         inner, self._inner = self._inner, None

@@ -58,6 +58,23 @@ async def of_asyncpg_with_bytes(dsn: str) -> AsyncGenerator[Any]:
         await connection.close()
 
 
+@asynccontextmanager
+async def of_asyncpg_with_settings(dsn: str) -> AsyncGenerator[Any]:
+    """asyncpg, in a session that writes values in its own way."""
+    settings = {
+        "bytea_output": "escape",
+        "DateStyle": "German",
+        "IntervalStyle": "sql_standard",
+        "TimeZone": "Asia/Kathmandu",
+    }
+    connection: Any = await asyncpg.connect(dsn, server_settings=settings)
+    try:
+        async with connection.transaction():
+            yield connection
+    finally:
+        await connection.close()
+
+
 def _encode(value: object) -> bytes:
     return b"\x01" + json.dumps(value).encode()
 
@@ -100,6 +117,7 @@ async def of_session(dsn: str) -> AsyncGenerator[AsyncSession]:
 CODECS: Mapping[str, Opening] = {
     "asyncpg": of_asyncpg,
     "asyncpg, bytes": of_asyncpg_with_bytes,
+    "asyncpg, settings": of_asyncpg_with_settings,
     "psycopg": of_psycopg,
     "SQLAlchemy AsyncConnection, asyncpg": of_sqlalchemy,
     "SQLAlchemy AsyncSession, psycopg": of_session,

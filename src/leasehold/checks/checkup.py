@@ -11,7 +11,7 @@ from leasehold.checks import connection, health, schema, work
 from leasehold.checks.verdicts import Check, advise, problem, skipped
 from leasehold.database.connections import hurried
 from leasehold.database.migrations import read_schema_state
-from leasehold.errors import DatabaseUnavailable, LockTimeout, QueryRefused
+from leasehold.errors import BadInput, Conflict, DatabaseUnavailable, LockTimeout, QueryRefused, WrongAddress
 
 if TYPE_CHECKING:
     from leasehold.checks.verdicts import Examined
@@ -97,13 +97,15 @@ async def _read_schema(database: Examined, read: list[SchemaState]) -> Check:
 
 
 async def _look(database: Examined, name: str, check: Callable[[], Awaitable[Check]]) -> Check:
-    """Run a check that may lack the rights or get no answer."""
+    """Run a check that may lack the rights, be refused or get no answer; the others go on."""
     try:
         return await check()
-    except QueryRefused as error:
-        if error.sqlstate != NO_RIGHT:
-            raise
-        return skipped(name, "this role lacks the rights; run it as the owner of the schema")
+    except WrongAddress:
+        raise
+    except (QueryRefused, BadInput, Conflict) as error:
+        if isinstance(error, QueryRefused) and error.sqlstate == NO_RIGHT:
+            return skipped(name, "this role lacks the rights; run it as the owner of the schema")
+        return problem(name, f"refused: {error}", "look at what the other checks say, of the database first")
     except DatabaseUnavailable as error:
         if not isinstance(error, LockTimeout) and f"[SQLSTATE {TOO_LATE}]" not in str(error):
             raise

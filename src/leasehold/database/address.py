@@ -7,6 +7,7 @@ for ever is found here, with the name of the parameter and of the file; what asy
 
 from __future__ import annotations
 
+import getpass
 import logging
 import os
 import ssl
@@ -23,7 +24,10 @@ CHOICES = {
     "sslmode": ("disable", "allow", "prefer", "require", "verify-ca", "verify-full"),
     "target_session_attrs": ("any", "read-write", "read-only", "primary", "standby", "prefer-standby"),
 }
-FILES = ("sslrootcert", "sslcert", "sslkey", "sslcrl")
+FILES = {"sslrootcert": "root.crt", "sslcert": "postgresql.crt", "sslkey": "postgresql.key", "sslcrl": "root.crl"}
+"""Parameters that name a file, and the file in `~/.postgresql` that is taken where one does not."""
+
+OF_THE_SERVER = frozenset({"sslrootcert", "sslcrl"})
 LEFT_OUT = frozenset({
     "channel_binding", "client_encoding", "fallback_application_name", "gssdelegation", "gssencmode", "keepalives",
     "keepalives_count", "keepalives_idle", "keepalives_interval", "load_balance_hosts", "max_protocol_version",
@@ -32,6 +36,7 @@ LEFT_OUT = frozenset({
 })  # fmt: skip
 """Parameters of libpq, and two that providers print, without which a connection is made as well."""
 HOST_SECONDS = 10.0
+ENCODE = "in a password, / ? # @ and % must be percent-encoded"
 
 
 class ReadAddress(NamedTuple):
@@ -41,11 +46,13 @@ class ReadAddress(NamedTuple):
         dsn: what is left of the address for asyncpg.
         places: a dictionary of further arguments for each host, to be tried in this order.
         seconds: for which each of them is waited for; None: nobody said.
+        hosts: those that are no folder of a socket, with their ports; none where nobody named a host.
     """
 
     dsn: str
     places: list[dict[str, Any]]
     seconds: float | None
+    hosts: list[tuple[str, int]]
 
 
 def read_address(dsn: str) -> ReadAddress:
@@ -57,7 +64,10 @@ def read_address(dsn: str) -> ReadAddress:
         parts = urlsplit(dsn)
     except ValueError as error:
         raise WrongAddress(f"the address of the database is wrong: {error}") from None
+    if parts.netloc.count("@") > 1:
+        raise WrongAddress(f"the address of the database has more than one @ before its path; {ENCODE}")
     said = dict(parse_qsl(parts.query, keep_blank_values=True))
+    _check_user(parts.username or said.get("user"), said.get("service"))
     for name, choices in CHOICES.items():
         value = _setting(said, name)
         if value and value not in choices:
@@ -65,6 +75,10 @@ def read_address(dsn: str) -> ReadAddress:
     seconds = _seconds(said)
     for name in sorted(LEFT_OUT & said.keys()):
         _warn_once(f"{name}={said.pop(name)} in the address of the database has no effect here and is left out")
+    hosts = _hosts(said.get("host") or unquote(parts.netloc.rpartition("@")[2]) or os.environ.get("PGHOST", ""))
+    ports = [_port(each or "5432") for each in (said.get("port") or os.environ.get("PGPORT") or "5432").split(",")]
+    listed = [(host, port or ports[at % len(ports)]) for at, (host, port) in enumerate(hosts)]
+    tcp = [(host, port) for host, port in listed if host and not host.startswith("/")]
     common: dict[str, Any] = {}
     if _setting(said, "sslrootcert") == "system":
         if _setting(said, "sslmode") not in (None, "", "verify-full"):
@@ -73,20 +87,19 @@ def read_address(dsn: str) -> ReadAddress:
         said.pop("sslmode", None)
         common["ssl"] = ssl.create_default_context()
     else:
-        _check_files(said)
-    hosts = _hosts(said.get("host") or unquote(parts.netloc.rpartition("@")[2]) or os.environ.get("PGHOST", ""))
-    ports = [_port(each or "5432") for each in (said.get("port") or os.environ.get("PGPORT") or "5432").split(",")]
+        is_encrypted = _setting(said, "sslmode") or not all(host.startswith("/") for host, _ in hosts)
+        _check_files(said, has_defaults=bool(is_encrypted) and _setting(said, "sslmode") != "disable")
     places = [common]
     if len(hosts) > 1:
         attributes = _setting(said, "target_session_attrs") or "any"
         rounds = ("standby", "any") if attributes == "prefer-standby" else (attributes,)
         places = [
-            common | {"host": host, "port": port or ports[at % len(ports)], "target_session_attrs": each}
+            common | {"host": host, "port": port, "target_session_attrs": each}
             for each in rounds
-            for at, (host, port) in enumerate(hosts)
+            for host, port in listed
         ]
         seconds = seconds or HOST_SECONDS
-    return ReadAddress(dsn.partition("?")[0] + (f"?{urlencode(said)}" if said else ""), places, seconds)
+    return ReadAddress(dsn.partition("?")[0] + (f"?{urlencode(said)}" if said else ""), places, seconds, tcp)
 
 
 def _setting(said: dict[str, str], name: str) -> str | None:
@@ -103,9 +116,22 @@ def _seconds(said: dict[str, str]) -> float | None:
     raise WrongAddress(f"connect_timeout={value}: it is a number of whole seconds")
 
 
-def _check_files(said: dict[str, str]) -> None:
-    for name in FILES:
+def _check_user(user: str | None, service: str | None) -> None:
+    if not (user or service or os.environ.get("PGUSER") or os.environ.get("PGSERVICE")):
+        try:
+            getpass.getuser()
+        except (KeyError, OSError):  # as in a container that runs under any number
+            raise WrongAddress(
+                f"the address of the database names no user, and this process runs as one without a name ({os.getuid()})"
+            ) from None
+
+
+def _check_files(said: dict[str, str], *, has_defaults: bool) -> None:
+    verifies = (_setting(said, "sslmode") or "") in {"require", "verify-ca", "verify-full"}
+    for name, default in FILES.items():
         path = _setting(said, name)
+        if not path and has_defaults and (verifies or name not in OF_THE_SERVER):
+            _check_default(os.path.join(os.path.expanduser("~"), ".postgresql", default))
         try:
             if path:
                 with open(path, "rb") as file:
@@ -126,6 +152,17 @@ def _check_files(said: dict[str, str]) -> None:
         raise WrongAddress(f"sslcert={certificate}, sslkey={key}: they are no pair ({error.reason})") from error
 
 
+def _check_default(path: str) -> None:
+    try:
+        with open(path, "rb"):
+            return
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        advice = "set HOME to a folder that this user may read, or say sslmode=disable"
+        raise WrongAddress(f"{path}: {error.strerror}; {advice}") from error
+
+
 def _hosts(listed: str) -> list[tuple[str, int | None]]:
     """Each host with its port, if it has one. A path is the folder of a socket, and brackets hold an IPv6 address."""
     found: list[tuple[str, int | None]] = []
@@ -133,7 +170,10 @@ def _hosts(listed: str) -> list[tuple[str, int | None]]:
         host, colon, port = each.rpartition(":")
         if each.startswith("/") or not colon or each.endswith("]"):
             host, port = each, ""
-        found.append((host.strip("[]"), _port(port) if port else None))
+        try:
+            found.append((host.strip("[]"), _port(port) if port else None))
+        except WrongAddress:  # which may show a part of the password
+            raise WrongAddress(f"the port of a host is no number from 1 to 65535; {ENCODE}") from None
     return found
 
 

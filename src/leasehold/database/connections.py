@@ -79,6 +79,8 @@ class AsyncioReservedConnection(Caller):
                     with left_when_read_only(self._connection):
                         return await action(self._connection)
                 except asyncpg.PostgresError:
+                    if self._connection.is_left:
+                        await self.close()
                     raise
                 except BaseException:
                     await self.close()

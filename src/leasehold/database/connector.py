@@ -30,6 +30,7 @@ from asyncpg import Record as Row
 from leasehold import errors
 from leasehold.database.address import ReadAddress, read_address
 from leasehold.database.calls import Caller
+from leasehold.database.refusals import explained, refusal_of
 from leasehold.errors import ListenerDeaf, WrongAddress, error_of_state
 
 MISUSE = (
@@ -57,6 +58,8 @@ do $$ declare v_name text; begin
 end $$;
 """
 """Takes back what SQL has prepared. The statements of asyncpg's cache stay."""
+
+END_SESSION = "rollback; select pg_catalog.pg_terminate_backend(pg_catalog.pg_backend_pid())"
 
 LOOK = """
 select pg_backend_pid() as pid, exists (select from pg_prepared_statements where name = $1) as is_kept_as_named
@@ -123,14 +126,14 @@ def translated(connection: Any = None) -> Generator[None]:
 
 @contextmanager
 def left_when_read_only(connection: Any) -> Generator[None]:
-    """Throw the connection away if its session may only read: one that began so stays so when the server can be written again."""
+    """Have the session ended if it may only read: one that began so stays so when the server can be written again."""
     try:
         yield
     except Exception as error:
         if isinstance(error, asyncpg.ReadOnlySQLTransactionError) or isinstance(
             error.__cause__, asyncpg.ReadOnlySQLTransactionError
         ):
-            connection.terminate()
+            connection.leave()
         raise
 
 
@@ -171,9 +174,14 @@ class OwnConnection(asyncpg.Connection):
 
     Attributes:
         has_codecs: whether one did.
+        is_left: whether its session is to end, and not only the way to it, which a pooler would lend to the next one.
     """
 
-    has_codecs = False
+    has_codecs = is_left = False
+
+    def leave(self) -> None:
+        """Have it closed, and its session ended, when it is given back."""
+        self.is_left = True
 
     async def set_type_codec(self, *names: Any, **options: Any) -> None:
         """As asyncpg, and remember it."""
@@ -271,16 +279,19 @@ class Connector:
                 )
                 _opened.add(connection)
                 return connection
-            except asyncpg.ClientConfigurationError as error:
-                raise WrongAddress(f"the address of the database is wrong: {error}") from error
             except asyncpg.PostgresError as error:
-                if is_of_address(error):
-                    raise WrongAddress(f"the address of the database has a parameter too many: {error}") from error
+                refusal = refusal_of(error)
+                if isinstance(refusal, WrongAddress):
+                    raise refusal from error
+                failure = failure or refusal
+            except (asyncpg.InternalClientError, OSError) as error:
                 failure = failure or error
-            except TROUBLE as error:
+            except (ValueError, LookupError) as error:  # of asyncpg, and of the encoding of host names
+                raise WrongAddress(f"the address of the database is wrong: {error}") from error
+            except asyncpg.InterfaceError as error:
                 failure = failure or error
         assert failure is not None
-        raise failure
+        raise await explained(failure, address)
 
     def spare_reset(self, connection: Any) -> None:
         """Say that the session is as it was, so that giving the connection back takes no statement this time."""
@@ -289,7 +300,7 @@ class Connector:
     async def reset(self, connection: Any) -> None:
         """Undo what a user of a pooled connection has done to its session. A pooler that lends out sessions for one transaction
         each may choose another one for this."""
-        if connection.has_codecs:
+        if connection.has_codecs or connection.is_left:
             await close_connection(connection)
             return
         pid = connection.get_server_pid()
@@ -300,11 +311,6 @@ class Connector:
         _preparing.discard(pid)
         own = self._session if self.pooler is Pooler.NONE else settings_of(connection)
         await connection.execute(f"{connection.get_reset_query()}{CLEAN}{prepared}{own}")
-
-
-def is_of_address(error: asyncpg.PostgresError) -> bool:
-    """Whether a parameter of the address is refused, by Postgres or by PgBouncer, which has one SQLSTATE for all its errors."""
-    return error.sqlstate == "42704" or (error.sqlstate == "08P01" and "startup parameter" in str(error))
 
 
 def settings_of(connection: Any) -> str:
@@ -334,6 +340,9 @@ async def find_pooler(connection: Any) -> Pooler:
 
 async def close_connection(connection: Any) -> None:
     """Close politely, and by force when that takes too long or fails."""
+    if connection.is_left:
+        with suppress(*TROUBLE):
+            await connection.execute(END_SESSION, timeout=CLOSE_SECONDS)
     with suppress(*TROUBLE):
         await connection.close(timeout=CLOSE_SECONDS)
     if not connection.is_closed():

@@ -32,6 +32,7 @@ Fence = tuple[int, int, str]
 """Job, attempt and incarnation of the attempt that saves."""
 
 OLD_AT_ONCE = 200
+ESCAPED = re.compile(rb"\\(\\|[0-7]{3})")
 
 
 class Published(msgspec.Struct, frozen=True):
@@ -223,11 +224,19 @@ class Archive:
 def record_of(row: Row) -> PayloadRecord:
     """A record from a row of `payloads`."""
     values: dict[str, Any] = {name: row[name] for name in PayloadRecord.__struct_fields__}
-    digest = row["sha256"]  # in a document it is the text that Postgres writes for bytes
-    values["sha256"] = digest.removeprefix("\\x") if isinstance(digest, str) else digest.hex()
+    values["sha256"] = _bytes_of(row["sha256"]).hex()
     if row["metadata"] is not None:
         values["metadata"] = decode_json(row["metadata"])
     return PayloadRecord(**values)
+
+
+def _bytes_of(value: bytes | str) -> bytes:
+    """In a document they are the text that Postgres writes for bytes, in either of its two forms (`bytea_output`)."""
+    if isinstance(value, bytes):
+        return value
+    if value.startswith("\\x"):
+        return bytes.fromhex(value[2:])
+    return ESCAPED.sub(lambda found: bytes([int(found[1], 8)]) if len(found[1]) == 3 else b"\\", value.encode())
 
 
 async def _written(staging: Staging, content: Content) -> StagedFile:

@@ -11,7 +11,7 @@ import trio
 
 from leasehold import App, Job, RetryPolicy
 from leasehold.actors.running import job_host
-from leasehold.database import PooledTransaction
+from leasehold.database import AsyncioDatabase, PooledTransaction
 from leasehold.errors import DatabaseUnavailable
 from tests.support.process_app import app as process_app
 from tests.support.waiting import until
@@ -107,6 +107,44 @@ async def test_an_outage_while_the_handler_asks_for_the_database_costs_no_attemp
     async with working(database_url, app, beside=(a_scheduler,)) as running:
         record = await running.run("atomic", max_attempts=1)
         assert (record.state, record.output, away) == ("completed", 3, [record.id] * 2)
+
+
+async def test_an_error_of_the_handlers_own_that_stands_for_an_outage_costs_no_attempt(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where its transaction could not begin, or its preparation not commit."""
+    app, begin, commit = App(), AsyncioDatabase.begin, PooledTransaction.commit
+    away: list[str] = []
+
+    @app.kind("wraps")
+    async def wraps(job: Job) -> int:  # pyright: ignore[reportUnusedFunction]
+        try:
+            async with job.prepare() as tx:
+                await tx.fetch("select 1")
+        except DatabaseUnavailable as error:
+            raise RuntimeError("in words of its own") from error
+        return job.attempt
+
+    def lose(what: str) -> None:
+        if what not in away:
+            away.append(what)
+            raise DatabaseUnavailable("the database cannot be reached")
+
+    async def begin_later(database: AsyncioDatabase) -> PooledTransaction:
+        if database.application_name.endswith("handlers"):
+            lose("begin")
+        return await begin(database)
+
+    async def commit_later(transaction: PooledTransaction) -> None:
+        await commit(transaction)
+        lose("commit")
+
+    monkeypatch.setattr(AsyncioDatabase, "begin", begin_later)
+    monkeypatch.setattr(PooledTransaction, "commit", commit_later)
+    async with working(database_url, app, beside=(a_scheduler,)) as running:
+        away.clear()
+        record = await running.run("wraps", max_attempts=1)
+        assert (record.state, record.error, {"begin", "commit"} <= set(away)) == ("completed", None, True)
 
 
 async def test_a_commit_whose_answer_is_lost_is_neither_repeated_nor_complained_of(

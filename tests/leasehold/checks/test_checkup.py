@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from functools import partial
 
 import pytest
@@ -64,6 +64,23 @@ async def test_so_is_who_holds_the_table_of_migrations(database: Database, datab
     assert (found["schema"].verdict, found["schema"].detail) == ("problem", detail)
     assert (found["jobs"].verdict, found["jobs"].detail) == ("skipped", "schema version unknown")
     assert [found[name].verdict for name in ("database", "notify", "clock")] == ["ok"] * 3
+
+
+async def test_a_check_that_is_refused_says_so_and_the_other_checks_go_on(
+    fresh_database_url: str, psql: Callable[[str, str], str]
+) -> None:
+    """Nobody can claim from a queue with limits in a transaction that is stricter than read committed."""
+    psql(
+        fresh_database_url,
+        "select leasehold.set_limit('default', max_running => 5); select leasehold.enqueue_job('echo')",
+    )
+    setting = "set default_transaction_isolation = serializable"
+    psql(fresh_database_url, f"do $$ begin execute format('alter database %I {setting}', current_database()); end $$")
+    async with open_database(fresh_database_url) as database:
+        found = await examine(database)
+    assert "default_transaction_isolation = serializable" in found["database"].detail
+    assert (found["claims"].verdict, found["claims"].detail[:9]) == ("problem", "refused: ")
+    assert [found[name].verdict for name in ("schema", "notify", "clock")] == ["ok"] * 3
 
 
 async def test_a_check_without_time_left_says_so(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:

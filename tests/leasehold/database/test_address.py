@@ -40,9 +40,44 @@ def test_what_no_time_heals_is_refused_with_its_parameter_and_file(tmp_path: Pat
         with pytest.raises(WrongAddress) as caught:
             read_address(f"{HERE}?{query}")
         assert message in str(caught.value)
-    for address, message in {"postgresql://h:x/x": "port=x: it is", "postgresql://[::1/x": "Invalid IPv6 URL"}.items():
-        with pytest.raises(WrongAddress, match=message):
+    addresses = {
+        "postgresql://h:x/x": "the port of a host is no number",
+        "postgresql://[::1/x": "Invalid IPv6 URL",
+        "postgresql://u:se@cret@h/x": "more than one @",
+        "postgresql://u:se/cret@h/x": "the port of a host is no number",
+    }
+    for address, message in addresses.items():
+        with pytest.raises(WrongAddress, match=message) as caught:
             read_address(address)
+        assert "se" not in str(caught.value).split()  # a part of the password
+
+
+def test_files_of_the_home_folder_that_cannot_be_read_are_named_where_they_would_be(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert read_address(HERE)
+    for name in ("root.crt", "postgresql.crt"):
+        (tmp_path / ".postgresql" / name).mkdir(parents=True)  # as little a file as one of another user
+        with pytest.raises(WrongAddress, match=rf"{name}: .*; set HOME to a folder that this user may read"):
+            read_address(f"{HERE}?sslmode=require")
+        (tmp_path / ".postgresql" / name).rmdir()
+    (tmp_path / ".postgresql" / "postgresql.key").mkdir()
+    with pytest.raises(WrongAddress, match=r"postgresql\.key"):
+        read_address(HERE)
+    assert read_address(f"{HERE}?sslmode=disable")
+    assert read_address("postgresql://u@/x?host=/run")
+
+
+def test_an_address_without_a_user_needs_one_who_has_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a container a process may run under any number."""
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME", "PGUSER"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("os.getuid", lambda: 54321)
+    with pytest.raises(WrongAddress, match=r"names no user, and this process runs as one without a name \(54321\)"):
+        read_address("postgresql:///x?host=/run")
+    monkeypatch.setenv("PGUSER", "u")
+    assert read_address("postgresql:///x?host=/run")
 
 
 def test_variables_are_looked_at_as_parameters_are(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,7 +86,7 @@ def test_variables_are_looked_at_as_parameters_are(monkeypatch: pytest.MonkeyPat
         read_address("")
     monkeypatch.setenv("PGSSLMODE", "disable")
     monkeypatch.setenv("PGCONNECT_TIMEOUT", "7")
-    assert read_address("") == ("", [{}], 7.0)
+    assert read_address("") == ("", [{}], 7.0, [])
 
 
 def test_what_asyncpg_would_send_to_the_server_is_left_out_and_said_once(caplog: pytest.LogCaptureFixture) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,6 +13,7 @@ from leasehold.database import AsyncioDatabase, Caller, Database, open_asyncio_d
 from leasehold.errors import DatabaseUnavailable, UnknownJob
 from tests.conftest import Psql
 from tests.support.flavours import in_flavour
+from tests.support.pgbouncer import pgbouncer
 from tests.support.waiting import PATIENCE
 
 BACKEND = "select pg_backend_pid() as pid"
@@ -113,9 +115,11 @@ def test_a_database_that_was_not_opened_says_so() -> None:
 
 
 @pytest.mark.parametrize("how", ["a call", "a script", "a transaction", "a reserved connection"])
+@pytest.mark.parametrize("way", ["direct", "session"])
 def test_a_session_that_began_while_nothing_could_be_written_is_left_afterwards(
-    fresh_database_url: str, psql: Psql, how: str
+    fresh_database_url: str, psql: Psql, how: str, way: str
 ) -> None:
+    """A pooler that lends sessions would lend it to the next one: so it is ended."""
     name = urlsplit(fresh_database_url).path.removeprefix("/")
     psql(fresh_database_url, f'alter database "{name}" set default_transaction_read_only = on')
 
@@ -142,7 +146,9 @@ def test_a_session_that_began_while_nothing_could_be_written_is_left_afterwards(
         assert await database.call_value("count_jobs") is not None
         await reserved.close()
 
-    under_asyncio(fresh_database_url, work)
+    with ExitStack() as stack:
+        url = stack.enter_context(pgbouncer(fresh_database_url, "session")) if way == "session" else fresh_database_url
+        under_asyncio(url, work)
 
 
 def sockets() -> set[str]:
