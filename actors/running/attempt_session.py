@@ -26,6 +26,7 @@ from leasehold.jobs.new_job import NewJob
 from leasehold.jobs.transactions import Completion, CompletionValues, JobTransaction, SyncCompletion, SyncJobTransaction
 
 T = TypeVar("T", bound=JobTransaction)
+R = TypeVar("R")
 
 
 class WorkerAttemptSession:
@@ -185,7 +186,8 @@ class WorkerAttemptSession:
             await self._noticing(inner.commit())
         await transaction.hooks.flush()
 
-    async def _noticing(self, work: Awaitable[T]) -> T:
+    async def _noticing(self, work: Awaitable[R]) -> R:
+        """Await it, and remember an outage of the database that it met: the handler may tell it in words of its own."""
         try:
             return await work
         except BaseException as error:
