@@ -61,6 +61,10 @@ end $$;
 
 END_SESSION = "rollback; select pg_catalog.pg_terminate_backend(pg_catalog.pg_backend_pid())"
 
+OWN_ISOLATION = "set default_transaction_isolation = 'read committed'"
+"""For what a process asks for itself: under a limit a claim has to see what others have just claimed, whatever the database's
+default is. Transactions of handlers are as the database says."""
+
 LOOK = """
 select pg_backend_pid() as pid, exists (select from pg_prepared_statements where name = $1) as is_kept_as_named
 """
@@ -221,7 +225,7 @@ class Connector:
         self.greeter = greeter
         self.pooler: Pooler | None = None
         self._timeout = timeout
-        self._session = KEEPALIVE if keepalive else ""
+        self._session = KEEPALIVE if keepalive else OWN_ISOLATION if greeter is not None else ""
         self._untouched: set[int] = set()
         self._address: ReadAddress | None = None
 
