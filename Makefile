@@ -2,8 +2,8 @@
 
 PYTHON ?= python3
 VENV ?= .venv
-JOBS ?= 2
-PROCESS_JOBS ?= 5
+JOBS ?= 3
+PROCESS_JOBS ?= 4
 INTERRUPTS ?= 200
 
 BIN := $(VENV)/bin
