@@ -14,7 +14,7 @@ from time import monotonic
 import pytest
 
 from tests.house.pages.reading import ROOT, Block, blocks_of
-from tests.support.processes import StartProcess, clean_environment
+from tests.support.processes import LeaseholdProcess, StartProcess, clean_environment
 from tests.support.waiting import PATIENCE
 
 PAGE = ROOT / "docs" / "tutorial.md"
@@ -24,6 +24,7 @@ COMMAND = re.compile(r"^(?P<command>.+?)(?: {2,}# (?:prints (?P<prints>.+)|fails
 
 @pytest.mark.acceptance
 def test_the_tutorial_does_what_it_says(tmp_path: Path, start_process: StartProcess) -> None:
+    service: LeaseholdProcess | None = None
     environ = clean_environment({"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"})
     for block in blocks_of(PAGE):
         if block.language == "python":
@@ -36,6 +37,8 @@ def test_the_tutorial_does_what_it_says(tmp_path: Path, start_process: StartProc
                 service.wait_for_line("leasehold is up")
             elif not command.startswith("pip "):
                 run(command, prints, tmp_path, environ)
+    assert service is not None
+    assert service.terminate() == 0  # and Postgres with it
 
 
 def write(block: Block, folder: Path) -> None:

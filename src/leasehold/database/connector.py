@@ -216,7 +216,7 @@ class Connector:
     Args:
         dsn: of the place.
         timeout: of every await, in seconds.
-        greeter: see above.
+        greeter: see above. Who has one is a process of ours, which asks for itself where there is no `keepalive`.
         keepalive: have Postgres look whether we are still there; a pooler has to do so by itself.
     """
 
