@@ -16,7 +16,7 @@ from leasehold.notify.switchboard import Switchboard
 log = logging.getLogger(__name__)
 
 BATCH = 10_000
-CALM_SECONDS = 0.25
+CALM_SECONDS = 1.0
 
 
 class DueJobsStatistics(msgspec.Struct, frozen=True):
@@ -29,7 +29,7 @@ class DueJobsStatistics(msgspec.Struct, frozen=True):
 class DueJobs:
     """Sleeps exactly until the next job is due, or until a notice: it may mean an earlier job. Any number may run.
 
-    Where notices come thick, with each job that somebody enqueues, it asks four times a second what they mean.
+    Where notices come thick, with each job that somebody enqueues, it asks once a second what they mean. Claims make due, too.
     """
 
     name = "due jobs"

@@ -13,6 +13,7 @@ import logging
 import math
 import selectors
 import signal
+from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -42,6 +43,19 @@ END_SECONDS = 2.0
 LAST_STEPS = 100
 
 
+_run_once: Callable[[Any], None] = vars(asyncio.BaseEventLoop)["_run_once"]
+
+
+class _Glance(selectors.DefaultSelector):
+    """A selector that never waits, and does not look where `is_looking` is false."""
+
+    is_looking = True
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:  # noqa: ARG002 - asyncio's
+        """The sockets that are ready now."""
+        return super().select(0) if self.is_looking else []
+
+
 class SteppedLoop(asyncio.SelectorEventLoop):
     """A loop that never waits. `step` runs what is ready; between steps somebody else waits for `descriptor` and `deadline`.
 
@@ -58,11 +72,13 @@ class SteppedLoop(asyncio.SelectorEventLoop):
         self._rouse = rouse
         self._clock = trio.lowlevel.current_clock()
         self._is_stepping = False
+        self._rounds = 0
         self._handlers_before: dict[int, Any] = {}
-        poller = selectors.DefaultSelector()
+        self._glance = _Glance()
         # Those of select and poll have none: there is no stepping on Windows.
-        self.descriptor = cast("selectors.EpollSelector", poller).fileno()
-        super().__init__(poller)
+        self.descriptor = cast("selectors.EpollSelector", self._glance).fileno()
+        super().__init__(self._glance)
+        self._handles: deque[asyncio.Handle] = vars(self)["_ready"]
         self.set_default_executor(ThreadPoolExecutor(THREADS, "asyncio"))
 
     def time(self) -> float:
@@ -73,7 +89,7 @@ class SteppedLoop(asyncio.SelectorEventLoop):
     def has_more(self) -> bool:
         """Whether something is ready. The descriptor does not show what another thread has added during a step that emptied
         the pipe by which it tells us."""
-        return bool(vars(self)["_ready"])
+        return bool(self._handles)
 
     @property
     def deadline(self) -> float:
@@ -88,26 +104,38 @@ class SteppedLoop(asyncio.SelectorEventLoop):
             task = self.create_task(work)
         finally:
             self._is_stepping = False
-        self.step()
-        if self.has_more:
-            self.step()  # many have nothing to wait for but one turn of the loop
+        self._glance.is_looking = False
+        self.step(2)  # many have nothing to wait for but one turn of the loop
         return task
 
     @trio.lowlevel.enable_ki_protection
-    def step(self) -> None:
-        """Run what is ready now, once, without waiting for anything. Ctrl-C is put off until trio can deliver it."""
+    def step(self, most: int) -> None:
+        """Run what is ready, and what that makes ready, in `most` rounds at most, without waiting for anything.
+
+        Ctrl-C is put off until trio can deliver it.
+        """
         self._is_stepping = True
+        self._rounds = most
         task = take_trio_away()
         library, sniffio.thread_local.name = sniffio.thread_local.name, "asyncio"
         try:
-            super().stop()  # before `run_forever` it means: look at the sockets, run what is ready, and return
             self.run_forever()
         except (KeyboardInterrupt, SystemExit) as error:
             self.call_exception_handler({"message": "a callback wanted to end the program", "exception": error})
         finally:
             sniffio.thread_local.name = library
             give_trio_back(task)
-            self._is_stepping = False
+            self._glance.is_looking, self._is_stepping = True, False
+
+    def _run_once(self) -> None:
+        """One round of `run_forever`, which goes on until somebody says stop."""
+        try:
+            _run_once(self)
+        finally:
+            self._rounds -= 1
+            self._glance.is_looking = False  # once a step is enough
+            if self._rounds <= 0 or not self._handles:
+                super().stop()
 
     def call_soon(self, callback: Callable[..., object], *args: Any, context: Context | None = None) -> asyncio.Handle:
         """As asyncio's; also from code under trio, and from finalizers."""
@@ -180,12 +208,12 @@ class Driven:
     async def drive(self) -> None:
         """Step the loop until it is left. A system task, so what it raises ends the program."""
         try:
-            while not self._is_over:
-                self._step_until_idle(MOST_STEPS)
-                if self.loop.has_more:
-                    await trio.lowlevel.cancel_shielded_checkpoint()
-                else:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._hear)
+                while not self._is_over:
+                    self.loop.step(MOST_STEPS)
                     await self._wait()
+                nursery.cancel_scope.cancel()
         finally:
             self.ended.set()
 
@@ -193,9 +221,9 @@ class Driven:
         """End the tasks that are left, the driver, and the loop."""
         self._is_leaving = True
         try:
-            self._step_until_idle(LAST_STEPS)  # what was to be done soon is done, and not cancelled
+            self.loop.step(LAST_STEPS)  # what was to be done soon is done, and not cancelled
             await self._cross(_end_tasks)
-            self._step_until_idle(LAST_STEPS)
+            self.loop.step(LAST_STEPS)
         finally:
             self._is_over = True
             self._rouse()
@@ -236,10 +264,7 @@ class Driven:
     ) -> T:
         await trio.lowlevel.checkpoint_if_cancelled()
         task: asyncio.Task[T] = self.loop.begin(_await(function, args, named))
-        if self.loop.has_more:
-            self._rouse()
-        elif self._sleep is not None and self.loop.deadline < self._sleep.deadline:
-            self._sleep.deadline = self.loop.deadline
+        self._keep_time()
         if task.done():
             await trio.lowlevel.cancel_shielded_checkpoint()
             return task.result()
@@ -275,21 +300,27 @@ class Driven:
                 raise raised from error
             raise
 
-    def _step_until_idle(self, most: int) -> None:
-        for _ in range(most):
-            self.loop.step()
-            if not self.loop.has_more:
-                break
+    @trio.lowlevel.enable_ki_protection
+    async def _hear(self) -> None:
+        while True:
+            await trio.lowlevel.wait_readable(self.loop.descriptor)
+            self.loop.step(MOST_STEPS)
+            self._keep_time()
 
     async def _wait(self) -> None:
+        """Until the next timer is due. Its deadline is not put off, so a timer for each statement costs nothing here."""
         with trio.CancelScope() as sleep:
-            self._sleep = (
-                sleep  # from here on `_rouse` ends the wait, also where a finalizer calls it between two lines
-            )
-            sleep.deadline = self.loop.deadline
-            if self.loop.has_more:
-                return
-            await trio.lowlevel.wait_readable(self.loop.descriptor)
+            # From here on `_rouse` ends the wait, also where a finalizer calls it between two lines.
+            self._sleep = sleep
+            self._keep_time()
+            await trio.sleep_forever()
+
+    def _keep_time(self) -> None:
+        """After a step: have the driver look at what is left, or wake up earlier."""
+        if self.loop.has_more:
+            self._rouse()
+        elif self._sleep is not None and self.loop.deadline < self._sleep.deadline:
+            self._sleep.deadline = self.loop.deadline
 
     def _rouse(self) -> None:
         """Have the driver look again."""
