@@ -113,7 +113,7 @@ begin
                     string_agg(c_prefix || r.name, ', ') as callers, p.prosecdef as is_definer,
                     count(r.name) > 0 and p.proname <> all (c_plain) as is_to_define from pg_proc p
                left join json_to_recordset(c_roles) r(name text, calls text)
-                 on regexp_replace(p.proname, '_aside_\d+$', '') = any (regexp_split_to_array(r.calls, '\s+'))
+                 on regexp_replace(p.proname, '_aside_[0-9]+$', '') = any (regexp_split_to_array(r.calls, E'\\s+'))
               where p.pronamespace = c_schema group by p.oid loop
         if v.is_definer <> v.is_to_define then
             execute format('alter function %s security %s', v.name, case when v.is_to_define then 'definer' else 'invoker' end);

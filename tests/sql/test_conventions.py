@@ -127,6 +127,13 @@ def test_tables_are_named_with_their_schema() -> None:
     assert [(name, found) for name, body in BODIES.items() for found in re.findall(bare, body)] == []
 
 
+def test_a_string_with_a_backslash_is_read_alike_whatever_standard_conforming_strings_says() -> None:
+    tokens = re.compile(r"--[^\n]*|[eE]'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'")
+    assert [
+        name for name, text in FUNCTIONS.items() for each in tokens.findall(text) if each[0] == "'" and "\\" in each
+    ] == []
+
+
 def test_files_are_short() -> None:
     assert [name for name, text in FUNCTIONS.items() if len(text.splitlines()) > 200] == []
     assert [(name, line) for name, text in FUNCTIONS.items() for line in text.splitlines() if len(line) > 180] == []

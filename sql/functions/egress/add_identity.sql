@@ -26,7 +26,7 @@ begin
         when coalesce(add_identity.locale, '') !~ '^[a-z]{2,3}-[A-Z]{2}$' then 'locale must be a language and a country, as de-DE'
         when not exists (select from pg_timezone_names z where z.name = add_identity.time_zone)
             then format('Postgres knows no time zone %L', add_identity.time_zone)
-        when add_identity.proxy !~ '^(https?|socks5)://[A-Za-z0-9._-]+(:[0-9]{1,5})?$' and add_identity.proxy !~ '^(https?|socks5)://\[[0-9A-Fa-f:]+\](:[0-9]{1,5})?$'
+        when add_identity.proxy !~ '^(https?|socks5)://[A-Za-z0-9._-]+(:[0-9]{1,5})?$' and add_identity.proxy !~ E'^(https?|socks5)://\\[[0-9A-Fa-f:]+\\](:[0-9]{1,5})?$'
             then 'proxy must be http://host:port, without user and password: they are parameters of their own'
         when add_identity.proxy is null and num_nonnulls(add_identity.proxy_user, add_identity.proxy_password) > 0
             then 'proxy_user and proxy_password need a proxy'

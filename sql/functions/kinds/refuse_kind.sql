@@ -16,9 +16,9 @@ select format('kind %s: ', k ->> 'kind') || case
        then (select min(f.key || ' must not be of type ' || jsonb_typeof(f.value)) from jsonb_each(k) f where f.value <> 'null' and jsonb_typeof(f.value) <> case
            when f.key in ('priority', 'max_attempts', 'timeout', 'deadline') then 'number' when f.key in ('kind', 'queue', 'key', 'key_group') then 'string'
            when f.key = 'checks_args' then 'boolean' else 'object' end)
-  when concat(k ->> 'priority', ' ', coalesce(k ->> 'max_attempts', '1')) !~ '^(-?\d{1,9})? \d{1,7}$' then 'priority and max_attempts must be whole numbers'
-  when k ->> 'key' !~ '^args(\.[^.]+)+$' then 'key must be a place in the args, such as args.order_id, not ' || quote_literal(k ->> 'key')
-  when k ->> 'key_group' !~ '^args(\.[^.]+)+$' then 'key_group must be a place in the args, such as args.tenant, not ' || quote_literal(k ->> 'key_group')
+  when concat(k ->> 'priority', ' ', coalesce(k ->> 'max_attempts', '1')) !~ '^(-?[0-9]{1,9})? [0-9]{1,7}$' then 'priority and max_attempts must be whole numbers'
+  when k ->> 'key' !~ '^args([.][^.]+)+$' then 'key must be a place in the args, such as args.order_id, not ' || quote_literal(k ->> 'key')
+  when k ->> 'key_group' !~ '^args([.][^.]+)+$' then 'key_group must be a place in the args, such as args.tenant, not ' || quote_literal(k ->> 'key_group')
   when (k ->> 'deadline')::numeric <= 0 or (k ->> 'deadline')::numeric > leasehold.longest_time()
        then 'deadline must be more than 0 seconds and at most 100 years, not ' || (k ->> 'deadline')
   when (k ->> 'timeout')::numeric <= 0 or (k ->> 'timeout')::numeric > leasehold.longest_time()

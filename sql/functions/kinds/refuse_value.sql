@@ -69,8 +69,8 @@ begin
         if length(v_text) < (s ->> 'minLength')::numeric or length(v_text) > (s ->> 'maxLength')::numeric then
             return format('%s must have %s, not %s', path, 
                           concat_ws(' and ', 'at least ' || (s ->> 'minLength'), 'at most ' || (s ->> 'maxLength')) || ' characters', length(v_text));
-        elsif v_text !~ '\n' and s ->> 'pattern' ~ ('^\^?(([A-Za-z0-9_/:@, -]|\\[-./+*?()|]|\[\^?([A-Za-z0-9_./:@]|a-z|A-Z|0-9|a-f|A-F)+-?\])'
-                                                    || '([*+?]|\{\d{1,2},?\}|\{[01],[1-9]\d?\})?)*\$?$') and v_text collate "C" !~ (s ->> 'pattern') then
+        elsif v_text !~ E'\\n' and s ->> 'pattern' ~ (E'^\\^?(([A-Za-z0-9_/:@, -]|\\\\[-./+*?()|]|\\[\\^?([A-Za-z0-9_./:@]|a-z|A-Z|0-9|a-f|A-F)+-?\\])'
+                                                    || E'([*+?]|\\{\\d{1,2},?\\}|\\{[01],[1-9]\\d?\\})?)*\\$?$') and v_text collate "C" !~ (s ->> 'pattern') then
             return format('%s must match %s', path, s ->> 'pattern');
         end if;
     elsif v_is = 'array' then

@@ -10,7 +10,7 @@ declare
     v_found leasehold.schedules;
     v_id    bigint := (select s.id from leasehold.schedules s where s.name = find_schedule.name);
 begin
-    v_id := coalesce(v_id, case when find_schedule.name ~ '^\d{1,18}$' then find_schedule.name::bigint end);
+    v_id := coalesce(v_id, case when find_schedule.name ~ '^[0-9]{1,18}$' then find_schedule.name::bigint end);
     if find_schedule.lock then
         select * into v_found from leasehold.schedules s where s.id = v_id for update;
     else

@@ -37,7 +37,7 @@ begin
         when num_nonnulls(d ->> 'every', d ->> 'cron', d ->> 'at') <> 1
              then 'give exactly one of every, cron and at, not ' || num_nonnulls(d ->> 'every', d ->> 'cron', d ->> 'at')
         when (d ->> 'every')::numeric not between 1 and leasehold.longest_time() then 'every must be from 1 second to 100 years, not ' || (d ->> 'every')
-        when d ->> 'cron' !~* '^\s*(@[a-z]+|[0-9a-z*,/#-]+(\s+[0-9a-z*,/#-]+){4,5})\s*$' or octet_length(d ->> 'cron') > 500
+        when d ->> 'cron' !~* E'^\\s*(@[a-z]+|[0-9a-z*,/#-]+(\\s+[0-9a-z*,/#-]+){4,5})\\s*$' or octet_length(d ->> 'cron') > 500
              then 'cron must have five fields, six with the seconds first, or be @daily or the like, not ' || quote_literal(left(d ->> 'cron', 200))
         when (d ->> 'query_timeout')::numeric not between 0.001 and 3600 then 'query_timeout must be more than 0 and at most 3600 seconds, not ' || (d ->> 'query_timeout')
         when (d ->> 'query_rows')::numeric not between 1 and 100000 then 'query_rows must be from 1 to 100000, not ' || (d ->> 'query_rows')

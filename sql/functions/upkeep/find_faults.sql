@@ -97,7 +97,7 @@ select 'partition_missing', null, d.name, format('table %s, the partition for %s
 union all
 select 'partition_orphaned', null, c.relname::text, format('table %s has the name of a partition and belongs to none', c.relname)
   from pg_class c
- where c.relnamespace = 'leasehold'::regnamespace and c.relkind = 'r' and c.relname ~ '^(finished_jobs|job_events|job_logs)_\d{8}$'
+ where c.relnamespace = 'leasehold'::regnamespace and c.relkind = 'r' and c.relname ~ '^(finished_jobs|job_events|job_logs)_[0-9]{8}$'
    and not exists (select from pg_inherits i where i.inhrelid = c.oid)
 union all
 select 'rows_in_default_partition', null, d.name, format('%s row(s) lie in %s, because the partition of their day was not there', d.rows, d.name)

@@ -7,7 +7,7 @@
 create or replace function leasehold.list_partitions()
 returns table (parent text, name text, since timestamptz, until timestamptz) language sql stable
 set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' as $$
-select p.relname, c.relname, substring(b.bound from 'FROM \(''([^'']+)''\)')::timestamptz, substring(b.bound from 'TO \(''([^'']+)''\)')::timestamptz
+select p.relname, c.relname, substring(b.bound from E'FROM \\(''([^'']+)''\\)')::timestamptz, substring(b.bound from E'TO \\(''([^'']+)''\\)')::timestamptz
   from pg_class p
   join pg_inherits i on i.inhparent = p.oid
   join pg_class c on c.oid = i.inhrelid

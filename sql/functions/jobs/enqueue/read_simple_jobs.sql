@@ -32,14 +32,14 @@ select w.position as place, w.doc ->> 'kind' as kind, coalesce(w.doc ->> 'queue'
              and case coalesce(jsonb_typeof(w.doc -> 'idempotency_key'), 'null') when 'null' then true
                       when 'string' then octet_length(w.doc ->> 'idempotency_key') between 1 and 500 end
              and case coalesce(jsonb_typeof(w.doc -> 'priority'), 'null') when 'null' then true
-                      when 'number' then w.doc ->> 'priority' ~ '^-?\d{1,9}$' end
+                      when 'number' then w.doc ->> 'priority' ~ '^-?[0-9]{1,9}$' end
              and case coalesce(jsonb_typeof(w.doc -> 'max_attempts'), 'null') when 'null' then true
-                      when 'number' then w.doc ->> 'max_attempts' ~ '^[1-9]\d{0,5}$' end
+                      when 'number' then w.doc ->> 'max_attempts' ~ '^[1-9][0-9]{0,5}$' end
              and case coalesce(jsonb_typeof(w.doc -> 'delay'), 'null') when 'null' then true
                       when 'number' then w.doc ->> 'run_at' is null and (w.doc ->> 'delay')::numeric between 0 and leasehold.longest_time() end
              and case coalesce(jsonb_typeof(w.doc -> 'run_at'), 'null') when 'null' then true
-                      when 'string' then w.doc ->> 'run_at' ~ ('^[1-8]\d{3}-((0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)'
-                                                      || '[ T]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-](0\d|1[0-4])(:?[0-5]\d)?)$')
+                      when 'string' then w.doc ->> 'run_at' ~ ('^[1-8][0-9]{3}-((0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)'
+                                                      || '[ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]+)?(Z|[+-](0[0-9]|1[0-4])(:?[0-5][0-9])?)$')
                                  and (w.doc ->> 'run_at')::timestamptz < '9000-01-01Z' end
              and case coalesce(jsonb_typeof(w.doc -> 'timeout'), 'null') when 'null' then true
                       when 'number' then (w.doc ->> 'timeout')::numeric between 1e-9 and leasehold.longest_time() end

@@ -7,5 +7,5 @@
 create or replace function leasehold.name_failure(kind text, error jsonb) returns text language sql immutable parallel safe
 set search_path = leasehold, pg_catalog, pg_temp as $$
 select left(md5(jsonb_build_array(name_failure.kind, name_failure.error ->> 'type',
-                                  regexp_replace(name_failure.error ->> 'place', ':\d+ in ', ' in '))::text), 16)
+                                  regexp_replace(name_failure.error ->> 'place', ':[0-9]+ in ', ' in '))::text), 16)
 $$;

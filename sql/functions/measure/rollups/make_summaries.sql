@@ -16,7 +16,7 @@ begin
         select i.indexrelid
           from pg_index i join pg_class c on c.oid = i.indexrelid join pg_am a on a.oid = c.relam join pg_class t on t.oid = i.indrelid
          where a.amname = 'brin' and t.relnamespace = 'leasehold'::regnamespace and t.relkind = 'r'
-           and (t.relname like '%\_default'
+           and (t.relname like E'%\\_default'
                 or t.relname in (select p.name from leasehold.list_partitions() p where p.since <= v_today and p.until >= v_today))
     loop
         begin

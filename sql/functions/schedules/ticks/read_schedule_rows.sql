@@ -52,7 +52,7 @@ begin
             raise exception using errcode = 'LH001', message = 'the query was cancelled, because it took too long or by hand';
         when others then
             if not v_done and (sqlstate = '42P11' or sqlstate = '42601' and (sqlerrm like '%";"%'
-                    or read_schedule_rows.query !~* '^(\s|\(|--[^\n]*\n|/\*.*\*/)*(select|with|values|table)\M')) then
+                    or read_schedule_rows.query !~* E'^(\\s|\\(|--[^\\n]*\\n|/\\*.*\\*/)*(select|with|values|table)\\M')) then
                 raise exception using errcode = 'LH001', message = format('a schedule''s query must be one SELECT, and nothing after it: %s [SQLSTATE %s]', sqlerrm, sqlstate);
             elsif not v_done then
                 raise exception using errcode = 'LH001', message = format('the query failed: %s [SQLSTATE %s]', sqlerrm, sqlstate);

@@ -31,7 +31,7 @@ begin
                select count(*) from leasehold.schedule_ticks o
                 where o.schedule_id = t.schedule_id and o.origin = 'timer' and o.tick_at >= t.tick_at - interval '1 ms' and o.tick_at < t.tick_at))
       from leasehold.schedules s
-     cross join lateral (select regexp_split_to_array(btrim(s.cron), '\s+') as fields) f
+     cross join lateral (select regexp_split_to_array(btrim(s.cron), E'\\s+') as fields) f
      where s.id = any (v_ids) and t.schedule_id = s.id and t.origin = 'timer' and t.tick_at > v_now
        and (s.every is not null or f.fields[cardinality(f.fields) - 4] like '*%' or f.fields[cardinality(f.fields) - 3] like '*%'
             or lower(s.cron) like '%@hourly%')
