@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from time import monotonic, sleep
+from types import FrameType
 from typing import Literal
 
 import trio
@@ -77,9 +78,28 @@ class Ending:
         reader, writer = socket.socketpair()
         writer.setblocking(False)
         start_bare(self._count, reader, portal)
-        with writer, _signals_to(writer.fileno()):
+        with writer, self._signals_to(writer.fileno()):
             task_status.started()
             await trio.sleep_forever()
+
+    @contextmanager
+    def _signals_to(self, descriptor: int) -> Generator[None]:
+        """Inside the block, Python writes the numbers of signals to this descriptor. Those that ask it to end do nothing else."""
+        pipe = signal.set_wakeup_fd(descriptor, warn_on_full_buffer=False)
+        handlers = {each: signal.signal(each, _nothing) for each in stop_signals()}
+        try:
+            yield
+        finally:
+            is_ending = self.has_begun or self._unanswered > 0
+            for number, handler in handlers.items():
+                signal.signal(number, self._hear_late if is_ending else handler)
+            signal.set_wakeup_fd(pipe)
+
+    def _hear_late(self, _number: int, _frame: FrameType | None) -> None:
+        """The actors have ended, and the process is on its way out: a second signal has nothing to interrupt any more."""
+        if self._phase == "interrupted":
+            os._exit(self.exit_code or 1)
+        self._phase = "interrupted"
 
     def leave(self) -> None:
         """Say that everything in this process has ended."""
@@ -133,19 +153,6 @@ class Ending:
                     level=logging.WARNING,
                 )
                 os._exit(self.exit_code or 1)
-
-
-@contextmanager
-def _signals_to(descriptor: int) -> Generator[None]:
-    """Inside the block, Python writes the numbers of signals to this descriptor. Those that ask it to end do nothing else."""
-    pipe = signal.set_wakeup_fd(descriptor, warn_on_full_buffer=False)
-    handlers = {each: signal.signal(each, _nothing) for each in stop_signals()}
-    try:
-        yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        signal.set_wakeup_fd(pipe, warn_on_full_buffer=False)
 
 
 def _nothing(_number: int, _frame: object) -> None:

@@ -21,7 +21,9 @@ async def main():
     ending = module.Ending(lambda: print("drain", flush=True), lambda: print("interrupt", flush=True), float(sys.argv[2]), 0.1)
     async with trio.open_nursery() as nursery:
         await nursery.start(ending.listen)
-        await {"fail": fail, "block": block, "leave": leave, "drain": drain}[sys.argv[1]](nursery, ending)
+        await {"fail": fail, "block": block, "leave": leave, "drain": drain, "terminated": terminated}[sys.argv[1]](nursery, ending)
+    for _ in range(int(sys.argv[3])):
+        signal.raise_signal(signal.SIGTERM)
     sys.exit(ending.exit_code)
 
 async def fail(nursery, ending):
@@ -38,21 +40,24 @@ async def leave(nursery, ending):
     ending.leave()
     time.sleep(1)
 
-async def drain(nursery, ending):
-    signal.raise_signal(signal.SIGINT)
+async def drain(nursery, ending, number=signal.SIGINT):
+    signal.raise_signal(number)
     while not ending.has_begun:
         await trio.sleep(0)
     await trio.testing.wait_all_tasks_blocked()
     nursery.cancel_scope.cancel()
     ending.leave()
 
+async def terminated(nursery, ending):
+    await drain(nursery, ending, signal.SIGTERM)
+
 import trio.testing
 trio.run(main)
 """
 
 
-def run(what: str, drain_seconds: float) -> tuple[int, str]:
-    words = [sys.executable, "-c", SCRIPT, what, str(drain_seconds)]
+def run(what: str, drain_seconds: float, late: int = 0) -> tuple[int, str]:
+    words = [sys.executable, "-c", SCRIPT, what, str(drain_seconds), str(late)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, check=False)
     return done.returncode, done.stdout
 
@@ -71,6 +76,11 @@ def test_a_blocked_event_loop_does_not_keep_a_drained_process_alive() -> None:
 
 def test_ctrl_c_drains_and_has_a_code_of_its_own() -> None:
     assert run("drain", 60) == (130, "drain\n")
+
+
+def test_a_second_signal_that_comes_when_all_has_ended_changes_nothing_and_a_third_ends_on_the_spot() -> None:
+    assert run("terminated", 60, late=1) == (0, "drain\n")
+    assert run("terminated", 60, late=2) == (1, "drain\n")
 
 
 class Portal:

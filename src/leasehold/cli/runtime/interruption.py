@@ -95,9 +95,10 @@ class Interruption:
             signal.signal(each, self._hear)
 
     def uninstall(self) -> None:
-        """From now on a signal kills: all is done but the end of the interpreter."""
+        """From now on a signal that nobody else hears kills: all is done but the end of the interpreter."""
         for each in self._heard:
-            signal.signal(each, signal.SIG_DFL)
+            if signal.getsignal(each) == self._hear:
+                signal.signal(each, signal.SIG_DFL)
 
     def exit_code(self, code: int) -> int:
         """That of an interrupted command, else `code`."""
