@@ -104,7 +104,6 @@ class SteppedLoop(asyncio.SelectorEventLoop):
             task = self.create_task(work)
         finally:
             self._is_stepping = False
-        self._glance.is_looking = False
         self.step(2)  # many have nothing to wait for but one turn of the loop
         return task
 
