@@ -93,7 +93,7 @@ class Ending:
             is_ending = self.has_begun or self._unanswered > 0
             for number, handler in handlers.items():
                 signal.signal(number, self._hear_late if is_ending else handler)
-            signal.set_wakeup_fd(pipe)
+            signal.set_wakeup_fd(pipe, warn_on_full_buffer=False)
 
     def _hear_late(self, _number: int, _frame: FrameType | None) -> None:
         """The actors have ended, and the process is on its way out: a second signal has nothing to interrupt any more."""

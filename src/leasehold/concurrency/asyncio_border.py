@@ -43,19 +43,6 @@ END_SECONDS = 2.0
 LAST_STEPS = 100
 
 
-_run_once: Callable[[Any], None] = vars(asyncio.BaseEventLoop)["_run_once"]
-
-
-class _Glance(selectors.DefaultSelector):
-    """A selector that never waits, and does not look where `is_looking` is false."""
-
-    is_looking = True
-
-    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:  # noqa: ARG002 - asyncio's
-        """The sockets that are ready now."""
-        return super().select(0) if self.is_looking else []
-
-
 class SteppedLoop(asyncio.SelectorEventLoop):
     """A loop that never waits. `step` runs what is ready; between steps somebody else waits for `descriptor` and `deadline`.
 
@@ -72,12 +59,12 @@ class SteppedLoop(asyncio.SelectorEventLoop):
         self._rouse = rouse
         self._clock = trio.lowlevel.current_clock()
         self._is_stepping = False
-        self._rounds = 0
+        self._most = 1
         self._handlers_before: dict[int, Any] = {}
-        self._glance = _Glance()
+        poller = selectors.DefaultSelector()
         # Those of select and poll have none: there is no stepping on Windows.
-        self.descriptor = cast("selectors.EpollSelector", self._glance).fileno()
-        super().__init__(self._glance)
+        self.descriptor = cast("selectors.EpollSelector", poller).fileno()
+        super().__init__(poller)
         self._handles: deque[asyncio.Handle] = vars(self)["_ready"]
         self.set_default_executor(ThreadPoolExecutor(THREADS, "asyncio"))
 
@@ -114,27 +101,26 @@ class SteppedLoop(asyncio.SelectorEventLoop):
         Ctrl-C is put off until trio can deliver it.
         """
         self._is_stepping = True
-        self._rounds = most
+        self._most = most
         task = take_trio_away()
         library, sniffio.thread_local.name = sniffio.thread_local.name, "asyncio"
         try:
+            super().stop()  # before `run_forever` it means: `_run_once`, without waiting, and return
             self.run_forever()
         except (KeyboardInterrupt, SystemExit) as error:
             self.call_exception_handler({"message": "a callback wanted to end the program", "exception": error})
         finally:
             sniffio.thread_local.name = library
             give_trio_back(task)
-            self._glance.is_looking, self._is_stepping = True, False
+            self._is_stepping = False
 
     def _run_once(self) -> None:
-        """One round of `run_forever`, which goes on until somebody says stop."""
-        try:
-            _run_once(self)
-        finally:
-            self._rounds -= 1
-            self._glance.is_looking = False  # once a step is enough
-            if self._rounds <= 0 or not self._handles:
-                super().stop()
+        """What `run_forever` does again and again: here several of asyncio's rounds, as long as one makes work for the next."""
+        run_round = cast("Any", super())._run_once
+        for _ in range(self._most):
+            run_round()
+            if not self._handles:
+                break
 
     def call_soon(self, callback: Callable[..., object], *args: Any, context: Context | None = None) -> asyncio.Handle:
         """As asyncio's; also from code under trio, and from finalizers."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import inf
-
 import trio
 
 
@@ -17,13 +15,10 @@ class Signal:
         """Wake the waiter, now or when it comes."""
         self._event.set()
 
-    async def wait(self, timeout: float = inf) -> bool:
+    async def wait(self, timeout: float = float("inf")) -> bool:
         """Wait until set, at most `timeout` seconds; returns whether it was set. A checkpoint."""
-        if timeout == inf:
+        with trio.move_on_after(timeout):
             await self._event.wait()
-        else:
-            with trio.move_on_after(timeout):
-                await self._event.wait()
         was_set = self._event.is_set()
         self._event = trio.Event()
         return was_set
