@@ -12,6 +12,8 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
 # Else each of the many processes would compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
+# Nor would the tests see what a program does with text that it has not written yet: few users set this.
+unexport PYTHONUNBUFFERED
 
 # What the dashboard's modules are checked and tested with; running leasehold needs none of it.
 BROWSER_TOOLS := tools/browser/node_modules/.installed

@@ -61,6 +61,7 @@ TRANSIENT = frozenset(
 TRANSIENT_CLASSES = frozenset({"08", "53"})
 BAD_INPUT_CLASSES = frozenset({"22", "54"})
 LOCKED = "55P03"
+FORBIDDEN = "42501"
 MISSING = frozenset({"3F000", "42P01", "42883"})
 # What a newcomer meets at the first connection, and what helps.
 ADVICE = {
@@ -389,4 +390,6 @@ def _of_postgres(state: str, text: str) -> LeaseholdError:
         return ValueRefused(f"Postgres refuses a value: {text} [SQLSTATE {state}]", sqlstate=state)
     if state in MISSING and "leasehold" in text:
         return SchemaOutdated(f"{text}; run `leasehold migrate`")
+    if state == FORBIDDEN and "leasehold" in text:
+        text += "; make this login a member of a role that may: `leasehold grants` lists them"
     return QueryRefused(f"{text} [SQLSTATE {state}]", sqlstate=state)

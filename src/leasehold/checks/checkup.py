@@ -22,23 +22,6 @@ NO_RIGHT = "42501"
 WITHIN = 4.0  # seconds for all checks: people and probes wait for the answer
 LOCK_SECONDS, LEAST_SECONDS = 0.2, 0.2
 TOO_LATE = "57014"
-# Reading waits for no other mode.
-HOLDERS = """
-select case when l.pid is null then 'prepared transaction ' || quote_literal(p.gid)
-            else format('session %s (%s, role %s, %s)', l.pid, coalesce(nullif(a.application_name, ''), 'no application name'),
-                        a.usename, a.state) end || format(' holds %s locked', l.relation::regclass) as holder,
-       case when l.pid is null then 'ROLLBACK PREPARED ' || quote_literal(p.gid)
-            else format('select pg_terminate_backend(%s)', l.pid) end as cure
-  from pg_locks l
-  join pg_class c on c.oid = l.relation and c.relkind in ('r', 'p') and c.relnamespace = to_regnamespace('leasehold')
-  left join pg_stat_activity a on a.pid = l.pid
-  left join pg_locks x on l.pid is null and x.pid is null and x.locktype = 'transactionid'
-                      and x.virtualtransaction = l.virtualtransaction
-  left join pg_prepared_xacts p on p.transaction = x.transactionid
- where l.granted and l.mode = 'AccessExclusiveLock'
-   and l.database = (select d.oid from pg_database d where d.datname = current_database())
- order by coalesce(a.xact_start, p.prepared)
-"""
 
 
 async def check_all(
@@ -83,6 +66,7 @@ async def check_all(
         await look("connections", lambda: connection.check_connections(database)),
         await look("durability", lambda: health.check_durability(database)),
         await look("autovacuum", lambda: health.check_autovacuum(database)),
+        await look("locks", lambda: health.check_locks(database)),
         await look("horizon", lambda: health.check_horizon(database)),
         await look("bloat", lambda: health.check_bloat(database)),
     ]
@@ -109,7 +93,7 @@ async def _look(database: Examined, name: str, check: Callable[[], Awaitable[Che
     except DatabaseUnavailable as error:
         if not isinstance(error, LockTimeout) and f"[SQLSTATE {TOO_LATE}]" not in str(error):
             raise
-        holders = await database.fetch(HOLDERS)
+        holders = await database.fetch(health.HOLDERS, health.READERS_WAIT)
     if holders:
         return problem(name, f"no answer, for {holders[0]['holder']}", holders[0]["cure"])
     return advise(name, "no answer in time", "look at long queries and locks in pg_stat_activity, and ask again")

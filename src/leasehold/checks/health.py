@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 LONGEST_NAPTIME = 10
 PINNED_SECONDS, HARMFUL_SECONDS, MARKED_SECONDS = 300.0, 5.0, 1.0
+LOCKED_SECONDS = 5.0
 MOST_DEAD = 50_000
 VACUUMED_SECONDS = 120
 LEAST_FREE_SHARE = 0.05
@@ -62,6 +63,27 @@ select 'standby', format('standby %s', coalesce(nullif(application_name, ''), pi
   from pg_stat_replication where backend_xmin is not null
  order by transactions desc, seconds desc
 """
+# Who holds tables and sequences of ours in one of these modes, the oldest first, and how many sessions wait for it.
+HOLDERS = """
+select case when l.pid is null then 'prepared transaction ' || quote_literal(p.gid)
+            else format('session %s (%s, role %s, %s)', l.pid, coalesce(nullif(a.application_name, ''), 'no application name'),
+                        a.usename, a.state) end || format(' holds %s locked', l.relation::regclass) as holder,
+       case when l.pid is null then 'ROLLBACK PREPARED ' || quote_literal(p.gid)
+            else format('select pg_terminate_backend(%s)', l.pid) end as cure,
+       extract(epoch from clock_timestamp() - coalesce(a.xact_start, p.prepared))::float8 as seconds,
+       (select count(*) from pg_stat_activity w where coalesce(l.pid, 0) = any (pg_blocking_pids(w.pid))) as waiting
+  from pg_locks l
+  join pg_class c on c.oid = l.relation and c.relkind in ('r', 'p', 'S') and c.relnamespace = to_regnamespace('leasehold')
+  left join pg_stat_activity a on a.pid = l.pid
+  left join pg_locks x on l.pid is null and x.pid is null and x.locktype = 'transactionid'
+                      and x.virtualtransaction = l.virtualtransaction
+  left join pg_prepared_xacts p on p.transaction = x.transactionid
+ where l.granted and l.mode = any ($1) and l.pid is distinct from pg_backend_pid()
+   and l.database = (select d.oid from pg_database d where d.datname = current_database())
+ order by coalesce(a.xact_start, p.prepared)
+"""
+READERS_WAIT = ["AccessExclusiveLock"]
+WRITERS_WAIT = [*READERS_WAIT, "ExclusiveLock", "ShareRowExclusiveLock", "ShareLock"]
 MAY_SEE_OTHERS = "select pg_has_role(current_user, 'pg_read_all_stats', 'usage') as may_see"
 CURES = {
     "session": "select pg_terminate_backend({id}); and set idle_in_transaction_session_timeout for its role",
@@ -130,6 +152,24 @@ async def check_autovacuum(database: Caller) -> Check:
         return ok("autovacuum", f"looks every {seconds} s")
     advice = f"for thousands of jobs a second set autovacuum_naptime = {LONGEST_NAPTIME}s or less"
     return advise("autovacuum", f"looks every {seconds} s", advice)
+
+
+async def check_locks(database: Caller, longest: float = LOCKED_SECONDS) -> Check:
+    """Nobody keeps writers waiting: an `alter table`, an `alter sequence` or a `create index` in a transaction left open.
+
+    Args:
+        longest: seconds that a transaction may hold such a lock. Without the right to see when it began it counts as longer.
+    """
+    held = await database.fetch(HOLDERS, WRITERS_WAIT)
+    old = [each for each in held if each["seconds"] is None or each["seconds"] > longest]
+    if not old:
+        return ok("locks", f"nobody has kept writers waiting for {show_span(longest)}")
+    worst, *others = old
+    since = "" if worst["seconds"] is None else f", in a transaction since {show_span(worst['seconds'])}"
+    detail = f"{worst['holder']}{since}; sessions that wait: {worst['waiting']}"
+    if others:
+        detail += f"; and {len(others)} more locks"
+    return problem("locks", detail, worst["cure"])
 
 
 async def check_horizon(database: Caller, longest: float | None = None) -> Check:

@@ -1,7 +1,7 @@
 """The command line. Commands are async functions that return records; each names its view, and one renderer prints them.
 
 Results go to standard output, everything else to standard error. Needs the extra `cli`. `shell` starts a command and knows
-none by import; the commands lie in `commands`, `checks`, `top` and `up` and use `runtime` and `views`. Start in
+none by import; the commands lie in `commands`, `top` and `up` and use `runtime` and `views`. Start in
 `shell/launcher.py`.
 """
 
@@ -32,6 +32,16 @@ def open_closed_streams() -> None:
     sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
 
 
+def give_up_text() -> None:
+    """Forget what standard output and standard error did not take, such as those of a terminal that was closed: the interpreter
+    would try again at its end, and turn any exit code into 120."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
 def main() -> NoReturn:
     """Run the command in `sys.argv` and exit with its code (`leasehold.cli.runtime.exit_codes`)."""
     open_closed_streams()
@@ -51,4 +61,5 @@ def main() -> NoReturn:
     gc.freeze()
     wait_no_longer(code)
     interruption.uninstall()
+    give_up_text()
     sys.exit(code)

@@ -30,8 +30,12 @@ def refusal_of(error: asyncpg.PostgresError) -> WrongAddress | DatabaseUnavailab
 
 
 async def explained(failure: Exception, address: ReadAddress) -> Exception:
-    """What to raise for it: where something answers at every host that is no Postgres, that is said."""
-    if isinstance(failure, ConnectionError) and failure.errno is None and address.hosts:  # something did answer
+    """What to raise for it: where something answers at every host that is no Postgres, that is said.
+
+    Without encryption such an answer may look like the beginning of a long message of Postgres, of which the rest never comes.
+    """
+    is_odd = isinstance(failure, (ConnectionError, TimeoutError)) and failure.errno is None
+    if is_odd and address.hosts:
         for host, port in address.hosts:
             if await _may_be_postgres(host, port):
                 return failure

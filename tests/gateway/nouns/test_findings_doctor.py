@@ -15,7 +15,7 @@ from tests.gateway.fakes.running import RunningGateway, running_service
 NAMES = [
     "database", "pooler", "schema", "drift", "partitions", "jobs", "claims", "workers", "kinds", "upkeep", "epochs",
     "notify",
-    "clock", "connections", "durability", "autovacuum", "horizon", "bloat",
+    "clock", "connections", "durability", "autovacuum", "locks", "horizon", "bloat",
 ]  # fmt: skip
 
 

@@ -7,14 +7,16 @@ import pytest
 import trio
 
 from leasehold.checks import health
-from leasehold.checks.checkup import HOLDERS
 from leasehold.checks.health import (
+    HOLDERS,
+    READERS_WAIT,
     check_autovacuum,
     check_bloat,
     check_disk,
     check_durability,
     check_epochs,
     check_horizon,
+    check_locks,
     judge_pins,
 )
 from leasehold.checks.verdicts import Check
@@ -116,7 +118,7 @@ async def test_a_prepared_transaction_is_named_with_its_gid_wherever_it_is_in_th
             [waits] = await database.fetch(WAITS, row["pid"], 0.0)
             await database.execute(f"rollback prepared {gid}")
         await mover.execute(f"prepare transaction {gid}")
-        [holder] = await database.fetch(HOLDERS)
+        [holder] = await database.fetch(HOLDERS, READERS_WAIT)
         await database.execute(f"rollback prepared {gid}")
     assert f"ROLLBACK PREPARED {gid}, or COMMIT PREPARED {gid}" in stuck["problem"]
     assert waits["who"] == f"a prepared transaction (ROLLBACK PREPARED {gid})"
@@ -124,6 +126,26 @@ async def test_a_prepared_transaction_is_named_with_its_gid_wherever_it_is_in_th
         f"prepared transaction {gid} holds leasehold.jobs locked",
         f"ROLLBACK PREPARED {gid}",
     )
+
+
+@pytest.mark.parametrize(
+    ("lock", "what"),
+    [
+        ("alter sequence leasehold.jobs_id_seq no cycle", "leasehold.jobs_id_seq"),
+        ("lock table leasehold.jobs in share mode", "leasehold.jobs"),
+    ],
+)
+async def test_who_keeps_writers_waiting_is_named_though_readers_pass(
+    database: Database, database_url: str, lock: str, what: str
+) -> None:
+    async with open_database(database_url, application_name="the hand") as other, other.transaction() as holder:
+        await holder.execute(lock)
+        [row] = await holder.fetch("select pg_backend_pid() as pid")
+        check = await check_locks(database, longest=0.0)
+        assert (await check_locks(database, longest=1e9)).verdict == "ok"
+    who = f"session {row['pid']} (the hand, role postgres, idle in transaction) holds {what} locked"
+    assert (check.verdict, check.detail.startswith(who)) == ("problem", True)
+    assert check.advice == f"select pg_terminate_backend({row['pid']})"
 
 
 @pytest.mark.parametrize(

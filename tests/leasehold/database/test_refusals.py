@@ -74,6 +74,9 @@ async def test_what_answers_and_is_no_postgres_is_wrong_for_ever_and_what_hangs_
                 error = await refusal(f"{url}?sslmode={mode}")
             assert isinstance(error, WrongAddress)
             assert "is no Postgres" in str(error)
+    async with answering(b"220 mail.example.org ESMTP\r\n") as url:  # to asyncpg a message that goes on
+        error = await refusal(f"{url}?sslmode=disable&connect_timeout=2")
+        assert isinstance(error, WrongAddress)
     for answer in (b"", b"N", b"E\x00\x00\x00\x05\x00"):
         async with answering(answer) as url:
             assert isinstance(await refusal(f"{url}?sslmode=require"), DatabaseUnavailable)

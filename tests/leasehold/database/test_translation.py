@@ -49,6 +49,11 @@ def test_a_missing_function_of_ours_is_a_schema_mismatch_and_one_of_others_is_no
     assert isinstance(from_postgres(Said("42883", "function theirs() does not exist")), errors.QueryRefused)
 
 
+def test_a_login_without_rights_on_our_schema_hears_how_it_gets_them() -> None:
+    assert "leasehold grants" in str(from_postgres(Said("42501", "permission denied for schema leasehold")))
+    assert "leasehold grants" not in str(from_postgres(Said("42501", "permission denied for table orders")))
+
+
 @pytest.mark.parametrize(
     ("raised", "error", "text"),
     [

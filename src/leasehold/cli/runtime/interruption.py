@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 from leasehold.concurrency.ending import start_bare
@@ -38,7 +38,8 @@ def _end_without(code: int) -> None:
     left = [each.name for each in threading.enumerate() if not each.daemon and each is not threading.main_thread()]
     if left:
         log.warning("ending without threads that still run: %s; a handler has started and left them", ", ".join(left))
-        sys.stdout.flush()
+        with suppress(OSError):  # a terminal that was closed
+            sys.stdout.flush()
         os._exit(code)
 
 

@@ -3,8 +3,6 @@
 # No annotations as text: the parser would evaluate them again and again.
 
 import logging
-import os
-import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -52,7 +50,6 @@ def run(
     except CycloptsError as error:
         return complain_about_usage(error, terminal)
     except BrokenPipeError:
-        _forget_standard_output(terminal)
         return ExitCode.FAILED
     except BaseException as error:
         if isinstance(error, SystemExit | GeneratorExit):
@@ -75,12 +72,6 @@ def is_unknown_command(application: App, tokens: Sequence[str]) -> bool:
     """Whether the first word is no command. With --help the parser would let that pass and show the general help."""
     _, applications, unused = application.parse_commands(tokens)
     return bool(unused) and not unused[0].startswith("-") and applications[-1].default_command is None
-
-
-def _forget_standard_output(terminal: Terminal) -> None:
-    # Else the interpreter tries once more at its end, and complains.
-    if terminal.stdout is sys.stdout:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class Launcher:
@@ -155,7 +146,6 @@ class Launcher:
         except BrokenPipeError:
             raise
         except OSError as error:
-            _forget_standard_output(self._terminal)
             shown = msgspec.json.encode(outcome.value).decode()[:MOST_SHOWN]
             self._terminal.say(
                 f"error: the command is done, but standard output took nothing ({error.strerror}): {shown}"

@@ -32,7 +32,7 @@ def verdicts(done: object) -> dict[str, str]:
 CHECKS = [
     "settings", "database", "pooler", "schema", "drift", "partitions", "jobs", "claims", "workers", "kinds",
     "upkeep", "epochs",
-    "notify", "clock", "connections", "durability", "autovacuum", "horizon", "bloat",
+    "notify", "clock", "connections", "durability", "autovacuum", "locks", "horizon", "bloat",
 ]  # fmt: skip
 
 
