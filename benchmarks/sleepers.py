@@ -19,7 +19,7 @@ import msgspec
 from benchmarks.figures import Figure, Result, Say, Size
 from benchmarks.fleet import roomy_server
 from benchmarks.server import Connection, Server, connected
-from leasehold.actors.upkeep.waiting import poll_of_each
+from leasehold.actors.leases.poll import poll_of_each
 
 SIZES = {"full": (500, 60.0, 60.0), "quick": (500, 30.0, 20.0), "tiny": (40, 0.1, 0.1)}
 NOTICES_PER_SECOND = 50

@@ -14,10 +14,10 @@ import msgspec
 from leasehold.actors.attempts.context import WorkerContext
 from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.leases.backlog import Backlog, Rate, claim_size
-from leasehold.actors.leases.poll import SharedPoll, TakesTurns
+from leasehold.actors.leases.poll import PollDecay, SharedPoll, TakesTurns, poll_of_each
 from leasehold.actors.leases.reconciler import RECONCILE_SECONDS, Reconciler
 from leasehold.actors.leases.watcher import Pulse
-from leasehold.actors.upkeep.waiting import PollDecay, poll_of_each, wait_until_due
+from leasehold.actors.upkeep.due_jobs import wait_until_due
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller, Row
 from leasehold.errors import DatabaseUnavailable, ValueRefused

@@ -1,4 +1,4 @@
-"""One statement for all that an idle worker asks: whether there is work, and what others have to ask anyway.
+"""How often an idle worker polls, and one statement for all that it asks: whether there is work, and what others ask anyway.
 
 An idle worker polls. Who asks the database something at times, rides on the poll when it comes just before its time, and
 so needs no statement of its own. Who has had no ride for long, because the worker is busy, asks alone.
@@ -6,7 +6,8 @@ so needs no statement of its own. Who has had no ride for long, because the work
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import random
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any, Protocol
 
@@ -14,8 +15,47 @@ import trio
 
 from leasehold.actors.epochs import LOOK_SECONDS, EpochWatch
 from leasehold.actors.identity import WorkerIdentity
-from leasehold.actors.upkeep.waiting import PollDecay
 from leasehold.database import Caller, Row
+
+FIRST_POLL_SECONDS = 0.020
+LONGER = 4
+MOST_POLLERS = 32
+
+
+def poll_of_each(poll: float, workers: int, heartbeat: float) -> float:
+    """Seconds between the polls of each of so many idle workers. Together they poll no more often than 32, as long as
+    each does so just before its heartbeat is due, which then rides along."""
+    return max(poll, min(poll * workers / MOST_POLLERS, 0.9 * heartbeat))
+
+
+class PollDecay:
+    """How long to wait before looking again: some milliseconds after activity, four times as long after each look, up to the
+    poll interval.
+
+    So a job whose wake-up was lost while we were busy waits a few times as long as the transaction that enqueued it took, and
+    a worker with fifteen jobs a second polls once for each.
+
+    Attributes:
+        longest: the poll interval.
+    """
+
+    def __init__(self, longest: float, draw: Callable[[], float] = random.random) -> None:
+        self.longest = longest
+        self._draw = draw
+        self._next = FIRST_POLL_SECONDS
+
+    def reset(self, *, later: bool = False) -> None:
+        """There was activity. `later`: leave out the first look."""
+        self._next = FIRST_POLL_SECONDS * (LONGER if later else 1)
+
+    def wait(self) -> float:
+        """Seconds until the next look; each call without activity makes it four times as long. Jittered by a tenth, at the end
+        by a fiftieth: polls that come too soon are statements for nothing, and a fiftieth of each poll scatters a fleet as well.
+        """
+        current = min(self._next, self.longest)
+        jitter = 0.1 if current < self.longest else 0.02
+        self._next = min(self.longest, self._next * LONGER)
+        return current * (1 - jitter + jitter * self._draw())
 
 
 class TakesTurns(Protocol):

@@ -14,7 +14,7 @@ from leasehold.actors.attempts.outcome import MOST_OUTPUT_BYTES, Completed, Cont
 from leasehold.database import Caller
 from leasehold.errors import NoPayloadStore
 from leasehold.payloads.archive import Archive, Fence
-from leasehold.payloads.claims import Deposit, Locker, find_check
+from leasehold.payloads.claim_checks import Deposit, Locker, find_check
 from leasehold.payloads.options import PayloadOptions
 
 Written: TypeAlias = Completed | Continued

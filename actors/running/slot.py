@@ -34,7 +34,7 @@ from leasehold.jobs.job import Job
 from leasehold.jobs.kind import Kind
 from leasehold.jobs.middleware import Middleware
 from leasehold.observability.context import running_job
-from leasehold.payloads.claims import START
+from leasehold.payloads.claim_checks import START
 
 log = logging.getLogger(__name__)
 

@@ -7,7 +7,6 @@ import logging
 import msgspec
 import trio
 
-from leasehold.actors.upkeep.waiting import wait_until_due
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller
 from leasehold.notify.channel import TickNotice, Wake
@@ -17,6 +16,21 @@ log = logging.getLogger(__name__)
 
 BATCH = 10_000
 CALM_SECONDS = 1.0
+SOONEST_SECONDS = 0.001
+STUCK_SECONDS = 0.050
+
+
+def wait_until_due(next_due: object, longest: float, *, progress: bool) -> float:
+    """Seconds to wait for the next due job (`next_due` seconds away, None: there is none), `longest` at the most.
+
+    `progress`: the last look has found something. If it has found nothing, an overdue job has come due since, or
+    another session has locked it. Then the wait is as long as the job is overdue, from 1 ms to 50 ms, so that we look
+    less and less often for a locked one.
+    """
+    if not isinstance(next_due, float):
+        return longest
+    overdue = 0.0 if progress else -next_due
+    return min(longest, max(next_due, min(overdue, STUCK_SECONDS), SOONEST_SECONDS))
 
 
 class DueJobsStatistics(msgspec.Struct, frozen=True):

@@ -19,8 +19,8 @@ from typing import Any
 import msgspec
 import trio
 
+from leasehold.actors.upkeep.due_jobs import wait_until_due
 from leasehold.actors.upkeep.ticks import MOST_PER_FIRING, Due, Firing, Plan, decide, plan
-from leasehold.actors.upkeep.waiting import wait_until_due
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller, Database, Row, Transaction
 from leasehold.errors import BadInput, DatabaseUnavailable, LeaseholdError

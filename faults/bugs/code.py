@@ -114,7 +114,7 @@ CODE_BUGS: tuple[CodeBug, ...] = (
     CodeBug(
         "woken and never polling",
         "a worker that finds nothing waits for a notification alone",
-        "actors/upkeep/waiting.py",
+        "actors/leases/poll.py",
         "current = min(self._next, self.longest)",
         "current = 3600.0",
         one_plain_job,

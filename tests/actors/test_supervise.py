@@ -6,7 +6,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from leasehold.actors.supervise import Outage, supervise, until_there
+from leasehold.actors.supervise import Backoff, Outage, supervise, until_there
 from leasehold.errors import ActorFailed, DatabaseUnavailable, SchemaMismatch, SchemaOutdated, SettingsError
 
 
@@ -105,3 +105,13 @@ async def test_a_schema_that_is_too_new_is_not_waited_for(autojump_clock: MockCl
 
     with pytest.raises(SchemaMismatch):
         await until_there(begin, Outage())
+
+
+def test_the_back_off_doubles_to_five_seconds_and_is_forgotten_after_half_a_minute() -> None:
+    backoff = Backoff(draw=lambda: 1.0)
+    assert [backoff.wait(now) for now in range(8)] == pytest.approx([0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0])
+    assert backoff.wait(7 + 31) == pytest.approx(0.1)
+
+
+def test_the_back_off_waits_at_least_half_of_its_ceiling() -> None:
+    assert Backoff(draw=lambda: 0.0).wait(0.0) == pytest.approx(0.05)

@@ -6,7 +6,7 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from leasehold.actors.upkeep import waiting
+from leasehold.actors.leases import poll
 from leasehold.app.registry import builtin_app
 from leasehold.client import open_client
 from leasehold.database import Caller, Row
@@ -102,7 +102,7 @@ def test_a_failure_inside_the_block_comes_out_and_leaves_no_ringer_behind(flavou
 async def test_a_client_wakes_idle_workers_after_its_commit_and_not_inside_it(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting, "FIRST_POLL_SECONDS", 600.0)  # the decaying poll must not be what finds it
+    monkeypatch.setattr(poll, "FIRST_POLL_SECONDS", 600.0)  # the decaying poll must not be what finds it
     async with working(database_url, builtin_app(), poll_seconds=600) as running:
 
         async def listens() -> bool:

@@ -25,7 +25,7 @@ from leasehold.notify.doorbell import Doorbell
 from leasehold.observability.context import current_actor
 from leasehold.observability.observers import Observers
 from leasehold.payloads.archive import Archive
-from leasehold.payloads.claims import Locker
+from leasehold.payloads.claim_checks import Locker
 from leasehold.payloads.options import PayloadOptions
 from leasehold.records.jobs import EnqueuedJob
 

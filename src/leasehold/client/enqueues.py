@@ -17,7 +17,7 @@ from leasehold.errors import BadInput
 from leasehold.jobs.middleware import enqueue_within, events_of, tell_after_commit
 from leasehold.jobs.new_job import JobOptions, NewJob
 from leasehold.payloads.archive import CERTAIN
-from leasehold.payloads.claims import Deposit, Locker
+from leasehold.payloads.claim_checks import Deposit, Locker
 from leasehold.records.jobs import EnqueuedJob
 
 KEPT = ("existing", "extended")

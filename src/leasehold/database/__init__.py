@@ -1,7 +1,7 @@
 """Postgres, seen from trio and from asyncio.
 
 `open_database` is for trio and `open_asyncio_database` for asyncio; both give the same calls. The border between the
-two is crossed in `border`; `connections`, `transactions` and `connector` are the only ones that know asyncpg.
+two is crossed in `border`; only this package knows asyncpg, `connections`, `transactions` and `connector` above all.
 
 What needs a library is loaded when it is asked for: a synchronous program needs no asyncpg, and one under asyncio no trio.
 """

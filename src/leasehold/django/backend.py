@@ -37,7 +37,7 @@ from leasehold.django.terms import (
 from leasehold.drivers import POSTGRES, call_text, fetch_django_alone
 from leasehold.errors import BadInput, UnknownJob
 from leasehold.jobs.encoding import check_job
-from leasehold.payloads.claims import filled, find_check
+from leasehold.payloads.claim_checks import filled, find_check
 from leasehold.payloads.options import open_store
 from leasehold.records.jobs import JobRecord
 from leasehold.settings import load_settings

@@ -10,7 +10,7 @@ import msgspec
 
 from leasehold.errors import SettingsError
 from leasehold.payloads.archive import MOST_BYTES, Archive
-from leasehold.payloads.claims import Locker
+from leasehold.payloads.claim_checks import Locker
 from leasehold.payloads.stores import BlobStore, FolderStore
 
 CLAIM_ABOVE = 262_144

@@ -124,10 +124,10 @@ class SyncCore:
         return ask.read(self.caller(connection).call(ask.function, *ask.values))
 
     def filled(self, record: R) -> R:
-        """The record with its large args and output, where this client knows the payload store. Raises as `payloads.claims`."""
+        """The record with its large args and output, where the client knows the store. Raises as `payloads.claim_checks`."""
         if self._payloads is None or all(getattr(record, name, None) is None for name in ("args", "output")):
             return record
-        from leasehold.payloads.claims import filled  # noqa: PLC0415  few clients have a store
+        from leasehold.payloads.claim_checks import filled  # noqa: PLC0415  few clients have a store
         from leasehold.payloads.options import open_store  # noqa: PLC0415  the same
 
         self._store = self._store or open_store(self._payloads)

@@ -14,6 +14,7 @@ from trio.testing import wait_all_tasks_blocked
 from leasehold.actors.attempts.context import context_of
 from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.leases import dispatcher as dispatcher_module
+from leasehold.actors.leases import poll
 from leasehold.actors.leases import reconciler as reconciler_module
 from leasehold.actors.leases.backlog import Backlog
 from leasehold.actors.leases.dispatcher import Dispatcher
@@ -21,7 +22,6 @@ from leasehold.actors.leases.poll import TakesTurns
 from leasehold.actors.leases.watcher import Pulse
 from leasehold.actors.process import Process
 from leasehold.actors.supervise import supervise
-from leasehold.actors.upkeep import waiting
 from leasehold.app import App
 from leasehold.app.registry import builtin_app
 from leasehold.client import Client
@@ -104,7 +104,7 @@ async def dispatching(database: Database, **options: Any) -> AsyncGenerator[Disp
 @pytest.fixture
 def no_decay(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first poll takes as long as the last: what is found meanwhile was found for another reason."""
-    monkeypatch.setattr(waiting, "FIRST_POLL_SECONDS", 600.0)
+    monkeypatch.setattr(poll, "FIRST_POLL_SECONDS", 600.0)
 
 
 async def test_free_slots_are_filled_in_one_claim(database: Database) -> None:

@@ -8,8 +8,7 @@ from trio.testing import MockClock
 
 from leasehold.actors.epochs import LOOK_SECONDS, EpochLooker, EpochWatch
 from leasehold.actors.identity import WorkerIdentity
-from leasehold.actors.leases.poll import EpochRider, SharedPoll
-from leasehold.actors.upkeep.waiting import PollDecay
+from leasehold.actors.leases.poll import EpochRider, PollDecay, SharedPoll
 from leasehold.database import Database
 from leasehold.errors import EpochOver
 from tests.support.epochs import fail_over

@@ -6,8 +6,7 @@ from datetime import timedelta
 import pytest
 
 from leasehold.actors.identity import WorkerIdentity
-from leasehold.actors.leases.poll import SharedPoll, is_due
-from leasehold.actors.upkeep.waiting import PollDecay
+from leasehold.actors.leases.poll import FIRST_POLL_SECONDS, PollDecay, SharedPoll, is_due, poll_of_each
 from leasehold.database import Database, Row
 from tests.support.callers import FragileCaller
 from tests.support.sql_jobs import enqueue
@@ -67,3 +66,20 @@ async def test_it_is_its_turn_to_reap_where_a_lease_has_run_out(database: Databa
 @pytest.mark.parametrize(("age", "due"), [(0.0, False), (3.9, False), (4.1, True), (9.0, True), (float("inf"), True)])
 def test_what_cannot_wait_for_the_next_poll_rides_on_this_one(age: float, due: bool) -> None:
     assert is_due(age, period=10.0, next_in=5.0) is due
+
+
+def test_polls_grow_from_twenty_milliseconds_to_the_interval_and_start_over_after_activity() -> None:
+    poll = PollDecay(longest=5.0, draw=lambda: 1.0)
+    assert [poll.wait() for _ in range(6)] == pytest.approx([0.02, 0.08, 0.32, 1.28, 5.0, 5.0])
+    poll.reset()
+    assert poll.wait() == pytest.approx(FIRST_POLL_SECONDS)
+
+
+def test_polls_are_jittered_by_a_tenth_and_never_longer_than_the_interval() -> None:
+    assert PollDecay(longest=5.0, draw=lambda: 0.0).wait() == pytest.approx(0.9 * FIRST_POLL_SECONDS)
+    assert PollDecay(longest=0.004, draw=lambda: 1.0).wait() == pytest.approx(0.004)
+
+
+def test_up_to_32_idle_workers_poll_each_at_the_interval_and_more_in_turns_until_their_heartbeats() -> None:
+    assert [poll_of_each(5.0, workers, 30.0) for workers in (0, 1, 32, 64, 500)] == pytest.approx([5, 5, 5, 10, 27])
+    assert poll_of_each(60.0, 500, 30.0) == 60.0

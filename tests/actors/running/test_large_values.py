@@ -11,7 +11,7 @@ import pytest
 
 from leasehold import App, Client, Job
 from leasehold.errors import PayloadMissing, UnknownPayload
-from leasehold.payloads.claims import ClaimCheck, find_check
+from leasehold.payloads.claim_checks import ClaimCheck, find_check
 from leasehold.payloads.options import PayloadOptions
 from leasehold.payloads.stores import FolderStore
 from leasehold.records.jobs import JobRecord

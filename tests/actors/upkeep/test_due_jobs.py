@@ -10,7 +10,7 @@ import trio
 from trio.testing import MockClock
 
 from leasehold.actors.supervise import supervise
-from leasehold.actors.upkeep.due_jobs import CALM_SECONDS, DueJobs
+from leasehold.actors.upkeep.due_jobs import CALM_SECONDS, DueJobs, wait_until_due
 from leasehold.client import Client
 from leasehold.database import Caller, Database
 from leasehold.jobs.new_job import NewJob
@@ -143,3 +143,15 @@ async def test_jobs_that_came_due_while_nobody_looked_are_made_due_at_the_start(
     await database.fetch("update leasehold.jobs set run_at = now() - interval '1 day'")
     async with scheduling(database) as bundle:
         await bundle.due(job_id)
+
+
+def test_the_next_due_job_is_waited_for_exactly_and_a_locked_one_is_looked_at_again_soon() -> None:
+    assert wait_until_due(None, 5.0, progress=False) == 5.0
+    assert wait_until_due(0.3, 5.0, progress=False) == 0.3
+    assert wait_until_due(60.0, 5.0, progress=False) == 5.0
+    assert wait_until_due(0.0, 5.0, progress=True) == 0.001
+    assert wait_until_due(-0.0001, 5.0, progress=False) == 0.001
+    assert wait_until_due(-0.02, 5.0, progress=False) == 0.02
+    assert wait_until_due(-60.0, 5.0, progress=False) == 0.05
+    assert wait_until_due(-60.0, 5.0, progress=True) == 0.001
+    assert wait_until_due(-60.0, 0.01, progress=False) == 0.01

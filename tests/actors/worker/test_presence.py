@@ -7,9 +7,8 @@ import msgspec
 import trio
 
 from leasehold.actors.identity import WorkerIdentity
-from leasehold.actors.leases.poll import SharedPoll
+from leasehold.actors.leases.poll import PollDecay, SharedPoll
 from leasehold.actors.supervise import supervise
-from leasehold.actors.upkeep.waiting import PollDecay
 from leasehold.actors.worker.presence import About, Presence, Vitals, WorkerCommand, package_version
 from leasehold.client import Client
 from leasehold.database import Database

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from leasehold.gateway.serving import serve
-from leasehold.payloads.claims import find_check
+from leasehold.payloads.claim_checks import find_check
 from tests.gateway.fakes.running import RunningGateway, running_service
 
 PAGES = {"shop": 7, "pages": ["x" * 100] * 100}

@@ -12,7 +12,7 @@ from leasehold import Client, NewJob, Unique, open_client
 from leasehold.database import Database
 from leasehold.errors import BadInput, PayloadTooLarge, StoreUnavailable
 from leasehold.payloads.archive import delete_old_payloads
-from leasehold.payloads.claims import ClaimCheck, find_check
+from leasehold.payloads.claim_checks import ClaimCheck, find_check
 from leasehold.payloads.options import PayloadOptions
 from leasehold.payloads.stores import FolderStore
 from tests.support.sql_waits import rolled_back

@@ -11,7 +11,7 @@ import pytest
 from leasehold import Client, sync
 from leasehold.database import Database
 from leasehold.errors import PayloadMissing
-from leasehold.payloads.claims import find_check
+from leasehold.payloads.claim_checks import find_check
 from leasehold.payloads.options import PayloadOptions
 from leasehold.payloads.stores import FolderStore
 

@@ -21,7 +21,7 @@ from leasehold.django.backend import Backend
 from leasehold.django.terms import Status, signals
 from leasehold.django.terms import tasks as interface
 from leasehold.jobs.new_job import NewJob
-from leasehold.payloads.claims import ClaimCheck, write_check
+from leasehold.payloads.claim_checks import ClaimCheck, write_check
 from leasehold.sync import Client
 from tests.leasehold.django.project.place import dsn
 from tests.leasehold.django.project.shop import tasks

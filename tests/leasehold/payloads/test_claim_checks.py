@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from leasehold.payloads.claims import ClaimCheck, find_check, summarize, write_check
+from leasehold.payloads.claim_checks import ClaimCheck, find_check, summarize, write_check
 
 CHECK = ClaimCheck(57, 5_000_000, "ab" * 32, {"products": "list of 105"})
 
