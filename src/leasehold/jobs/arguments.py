@@ -29,8 +29,10 @@ class Model(Protocol):
 
 def is_model(cls: object) -> TypeGuard[type[Model]]:
     """Whether instances of this class can be args and outputs by themselves."""
-    return isinstance(cls, type) and all(
-        callable(getattr(cls, name, None)) for name in ("model_validate", "model_dump")
+    return (
+        isinstance(cls, type)
+        and callable(getattr(cls, "model_validate", None))
+        and callable(getattr(cls, "model_dump", None))
     )
 
 
@@ -45,6 +47,8 @@ def to_json(value: Any) -> Any:
 
 def from_json(cls: type, value: Any) -> Any:
     """For msgspec: a value of a class that it does not know; what is one already stays. Raises TypeError or ValueError."""
+    if cls is object:  # as the values of the `dict[str, object]` that many handlers return
+        return value
     if is_model(cls):
         return cls.model_validate(value)
     if isinstance(value, get_origin(cls) or cls):
