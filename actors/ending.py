@@ -43,6 +43,7 @@ class Ending:
         interrupt: called in the event loop when the process is interrupted; it ends what still runs.
         drain_seconds: how long draining may take.
         force_seconds: how long what was interrupted may take.
+        heard: called when draining begins, in a thread that nothing blocks.
 
     Attributes:
         exit_code: 0 for a process that ends by itself, drained or interrupted; 130 if the first signal was SIGINT. One that has
@@ -55,8 +56,10 @@ class Ending:
         interrupt: Callable[[], object],
         drain_seconds: float,
         force_seconds: float = FORCE_SECONDS,
+        heard: Callable[[], object] = bool,
     ) -> None:
         self._drain = drain
+        self._heard = heard
         self._interrupt = interrupt
         self._drain_seconds = drain_seconds
         self._force_seconds = force_seconds
@@ -140,6 +143,7 @@ class Ending:
         match self._phase:
             case "running":
                 _call(portal, self._drain)
+                self._heard()
                 self._phase, self._until = "draining", monotonic() + self._drain_seconds
                 _tell("draining: running jobs may finish for %s s; a second signal ends them", self._drain_seconds)
             case "draining":

@@ -114,11 +114,14 @@ async def _run_together(
             actor.drain()
 
     def interrupt() -> None:
-        for actor in actors:
-            if isinstance(actor, Worker):
-                actor.interrupt()
+        for worker in (each for each in actors if isinstance(each, Worker)):
+            worker.interrupt()
 
-    ending = Ending(drain, interrupt, *seconds_to_stop(settings))
+    def hear() -> None:
+        for worker in (each for each in actors if isinstance(each, Worker)):
+            worker.parts.keeper.is_told_to_end = True
+
+    ending = Ending(drain, interrupt, *seconds_to_stop(settings), hear)
     try:
         async with AsyncExitStack() as stack:
             label = f"leasehold {'+'.join(names)} {os.getpid()}"

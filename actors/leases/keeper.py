@@ -1,6 +1,7 @@
 """The lease keeper: renews the leases of all jobs of this worker in one statement, from a thread of its own.
 
-A handler that blocks the event loop must not cost its lease, so the keeper shares neither loop nor connection with it.
+A handler that blocks the event loop must not cost its lease, so the keeper shares neither loop nor connection with it. Nor may
+it make a kill of a worker that was told to end look like a crash, so the keeper says that the worker drains.
 It reads the holdings and writes the trust deadline of each job; everything else it hands to the worker's thread.
 """
 
@@ -50,6 +51,7 @@ class Keeper:
 
     Attributes:
         is_resting: whether it waits for a job to be held. Read in any thread.
+        is_told_to_end: whether the process is. Set in any thread.
 
     It connects by itself. It only reads the holdings; leases that are gone, what is to be announced and a lost database it tells
     in the worker's thread.
@@ -66,7 +68,7 @@ class Keeper:
         self._pulse = pulse
         self.turned_at = monotonic()
         self._rest_seconds = max(TICK_SECONDS, min(REST_SECONDS, self._renew_seconds / 2))
-        self.is_resting = False
+        self.is_resting = self.is_told_to_end = False
         self._roused = Signal()
         self._stopping = False
         self._cancel_thread: Callable[[], object] = bool
@@ -122,12 +124,16 @@ class Keeper:
                     raise
 
     async def _renew_until_cancelled(self, connection: Caller, portal: trio.lowlevel.TrioToken) -> None:
-        backoff = Backoff()
+        backoff, has_said = Backoff(), False
         while True:
             self.turned_at = monotonic()
             wait = TICK_SECONDS
             try:
                 await self.renew_due(connection, portal)
+                if self.is_told_to_end and not has_said:
+                    incarnation, jobs = self._identity.incarnation, len(self._holdings)
+                    await connection.call("heartbeat_worker", incarnation, jobs, "draining", False)
+                    has_said = True
             except DatabaseUnavailable as error:
                 wait = backoff.wait(monotonic())
                 if not isinstance(error, EpochOver):

@@ -66,4 +66,4 @@ async def _call(hook: Hook, state: Context) -> None:
         case "trio":
             await hook.function(state)
         case _:
-            await trio.to_thread.run_sync(hook.function, state)
+            await trio.to_thread.run_sync(hook.function, state, abandon_on_cancel=True)

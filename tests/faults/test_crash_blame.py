@@ -49,6 +49,23 @@ async def test_who_kills_draining_workers_again_and_again_charges_no_job(fleet: 
     assert (record.attempt, record.spared_attempts) == (4, 4)
 
 
+async def test_nor_does_who_kills_one_whose_event_loop_is_blocked(fleet: Fleet) -> None:
+    """Only the loop knows what the worker does; that it was told to end is said without it."""
+    neighbour = await fleet.client.enqueue("hold", {"seconds": 600}, max_attempts=2, priority=1)
+    blocking = await fleet.client.enqueue("block_loop", {"until": "never"}, max_attempts=2)
+    for worker_id in "abcd":
+        worker = await fleet.worker(worker_id, LEASEHOLD_DRAIN_SECONDS="600")
+        await worker.until_line("blocked the event loop")
+        worker.signal(signal.SIGTERM)
+        await draining(fleet, worker_id)
+        worker.signal(signal.SIGKILL)
+        await worker.until_exit()
+        await fleet.reap(worker_id)
+    for job in (neighbour, blocking):
+        record = await fleet.job(job, "pending")
+        assert (record.attempt, record.spared_attempts) == (4, 4)
+
+
 async def finished(fleet: Fleet, count: int) -> list[JobRecord]:
     """So many finished jobs, oldest first."""
 

@@ -192,7 +192,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         str,
         Meta(
             pattern=r"^(/[A-Za-z0-9._~-]+)*$",
-            description="Path under which a proxy shows the gateway, as /ops; else X-Forwarded-Prefix says it.",
+            examples=["/ops"],
+            description="Path under which a proxy shows the gateway; else X-Forwarded-Prefix says it.",
         ),
     ] = ""
     gateway_session_seconds: Annotated[

@@ -16,6 +16,7 @@ from leasehold.actors.worker import hooks
 from leasehold.actors.worker.hooks import started
 from leasehold.errors import ActorFailed, DatabaseUnavailable
 from leasehold.jobs.job_host import Context
+from tests.support.waiting import PATIENCE
 from tests.support.working import unhurried
 
 
@@ -132,6 +133,19 @@ async def test_who_is_told_to_drain_waits_for_no_start() -> None:
 
     async with started(app, Context(), mode):
         assert mode.is_draining
+
+
+async def test_nor_for_one_in_a_thread() -> None:
+    app, mode, loaded = leasehold.App(runs="thread"), WorkerMode(1), threading.Event()
+
+    @app.on_start
+    def loads_for_long(_state: Context) -> None:
+        trio.from_thread.run_sync(mode.drain)
+        assert loaded.wait(PATIENCE)
+
+    async with started(app, Context(), mode):
+        assert mode.is_draining
+    loaded.set()
 
 
 async def test_a_stop_that_does_not_end_is_given_up(autojump_clock: object, caplog: pytest.LogCaptureFixture) -> None:

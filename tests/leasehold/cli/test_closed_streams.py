@@ -39,5 +39,11 @@ def test_what_a_full_disk_does_not_take_is_said_on_standard_error(database_url: 
     assert json.loads(done.stderr.split("): ")[-1])["job_id"] == kept["id"]
 
 
+def test_so_is_text_that_a_command_writes_itself(database_url: str) -> None:
+    for command in ("dsn", "top --once", "migrate --emit", "grants --emit"):
+        done = run_in_shell(f"{command} >/dev/full", database_url)
+        assert (done.returncode, "No space left on device" in done.stderr) == (1, True), command
+
+
 def test_an_error_without_a_place_to_say_it_is_told_by_the_exit_code() -> None:
     assert run_in_shell("status --nonsense 2>&-", "").returncode == 2
