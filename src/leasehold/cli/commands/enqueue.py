@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -94,9 +95,8 @@ async def enqueue(
     place = context.settings_with({"app": app}).app
     async with context.client(load_app(place) if place else None) as client:
         [enqueued] = await client.enqueue_with_outcomes([job])
-        with suppress(LeaseholdError):  # who may enqueue need not be allowed to look; and the job is there
-            if place is None and enqueued.is_new:
-                await _warn_of_stranger(kind, client, context)
+        if place is None and enqueued.is_new:
+            await warn_of_stranger(kind, client, context)
     if not enqueued.is_new:
         which = "unique" if idempotency_key is None else "idempotency"
         done = "nothing was enqueued" if enqueued.outcome == "existing" else f"it was {enqueued.outcome}"
@@ -104,13 +104,16 @@ async def enqueue(
     return EnqueueReport(job_id=enqueued.job_id, is_new=enqueued.is_new)
 
 
-async def _warn_of_stranger(kind: str, client: Client, context: CommandContext) -> None:
+async def warn_of_stranger(kind: str, client: Client, context: CommandContext) -> None:
     """Say it where no app and no live worker knows the kind: a slip of the pen otherwise waits without a word."""
-    known = {*(each.name for each in builtin_app()), *(each.kind for each in await client.kinds.list())}
-    live = [each for each in await client.workers.list() if each.state != "stale"]
+    try:
+        known = {*(each.name for each in builtin_app()), *(each.kind for each in await client.kinds.list())}
+        live = [each for each in await client.workers.list() if each.state != "stale"]
+    except LeaseholdError:  # who may enqueue need not be allowed to look; and it is done
+        return
     if kind not in known and all(each.kinds and kind not in each.kinds for each in live):
         who = f"no app has declared a kind {kind!r} and no live worker serves it"
-        context.say(f"warning: {who}, so the job waits{suggest(kind, known)}")
+        context.say(f"warning: {who}, so its jobs wait{suggest(kind, known)}")
 
 
 def parse_object(name: str, text: str) -> dict[str, object]:
@@ -118,10 +121,18 @@ def parse_object(name: str, text: str) -> dict[str, object]:
     try:
         value: object = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
-        raise BadInput(f"{name} is no JSON: {error}") from error
+        raise BadInput(f"{name} is no JSON: {_reason(text, error)}") from error
     if not isinstance(value, dict):
         raise BadInput(f"{name} must be a JSON object such as {{}}, not {text[:40]}")
     return cast("dict[str, object]", value)
+
+
+def _reason(text: str, error: Exception) -> str:
+    """Why it is no JSON. Of what Python reads all the same, msgspec says other things."""
+    with suppress(ValueError, RecursionError):
+        json.loads(text)
+        return "NaN, Infinity and a surrogate without its partner have no place there"
+    return str(error)
 
 
 def _read(args: str, terminal: Terminal) -> str:

@@ -10,7 +10,7 @@ import msgspec
 from cyclopts import Parameter
 from rich.console import RenderableType
 
-from leasehold.cli.commands.enqueue import parse_object
+from leasehold.cli.commands.enqueue import parse_object, warn_of_stranger
 from leasehold.cli.commands.schedules import preview_report
 from leasehold.cli.commands.schedules_options import PolicyFlags, ScheduleName, TimingFlags, read_flags
 from leasehold.cli.commands.schedules_view import PreviewReport, view_created, view_one_schedule
@@ -73,7 +73,10 @@ async def schedules_create(
     place = context.settings.app
     async with context.client(load_app(place) if place else None) as client:
         if not dry_run:
-            return await client.schedules.create_from(given)
+            made = await client.schedules.create_from(given)
+            if place is None:
+                await warn_of_stranger(kind, client, context)
+            return made
         ticks = await client.schedules.check(given, count=DRY_RUN_TICKS)
     return preview_report(name, given, ticks)
 

@@ -56,7 +56,7 @@ def register_worker(sql: Sql, kinds: str) -> None:
     sql(f"select leasehold.register_worker('{incarnation}', 'w', 'h', 7, '1', '{{}}', '{kinds}', 3, true)")
 
 
-STRANGE = "warning: no app has declared a kind 'send_mial' and no live worker serves it, so the job waits"
+STRANGE = "warning: no app has declared a kind 'send_mial' and no live worker serves it, so its jobs wait"
 
 
 def test_a_kind_that_nobody_knows_is_enqueued_with_a_warning(cli: Cli, sql: Sql) -> None:
@@ -103,7 +103,8 @@ REFUSED: list[tuple[list[str], str]] = [
     (["echo", "[1]"], "args must be a JSON object"),
     (["echo", "[" * 100_000], "args"),
     (["echo", '{"a": "\\u0000"}'], ""),
-    (["echo", '{"a": NaN}'], "args is no JSON"),
+    (["echo", '{"a": NaN}'], "args is no JSON: NaN"),
+    (["echo", '{"a": "\\ud800"}'], "a surrogate without its partner"),
     (["echo", "--metadata", "7"], "metadata must be a JSON object"),
     (["echo", "--delay", "later"], "'later' is no duration"),
     (["echo", "--run-at", "tomorrow"], "'tomorrow' is no instant"),

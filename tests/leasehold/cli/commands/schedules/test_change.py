@@ -53,6 +53,12 @@ def test_a_created_schedule_is_shown_in_one_line(cli: Cli) -> None:
     assert cli("schedules", "create", "nightly", "clean_up", "--every", "4h").code == 4
 
 
+def test_a_kind_that_nobody_knows_is_scheduled_with_a_warning(cli: Cli) -> None:
+    done = cli("schedules", "create", "nightly", "clean_pu", "--every", "4h")
+    assert (done.code, "no app has declared a kind 'clean_pu'" in done.err) == (0, True)
+    assert cli("schedules", "create", "hourly", "echo", "--every", "1h").err == ""
+
+
 def test_a_dry_run_checks_and_shows_the_next_ticks(cli: Cli) -> None:
     flags = ("schedules", "create", "nightly", "clean_up", "--dry-run")
     shown = record(cli(*flags, "--cron", "@daily", "--query", "select 1 as shop", "--output", "json"))
