@@ -30,6 +30,9 @@ async def test_a_second_sigterm_ends_a_worker_whose_event_loop_is_blocked(fleet:
     await worker.until_line("interrupting")
     assert await worker.until_exit() == 1
     assert (await fleet.client.get(job)).state == "running"
+    await fleet.reap("blocked")
+    record = await fleet.client.get(job)
+    assert (record.state, record.attempt - record.spared_attempts) == ("pending", 0)
 
 
 async def test_draining_ends_in_time_although_the_event_loop_is_blocked(fleet: Fleet) -> None:

@@ -71,7 +71,8 @@ select case when l.pid is null then 'prepared transaction ' || quote_literal(p.g
        case when l.pid is null then 'ROLLBACK PREPARED ' || quote_literal(p.gid)
             else format('select pg_terminate_backend(%s)', l.pid) end as cure,
        extract(epoch from clock_timestamp() - coalesce(a.xact_start, p.prepared))::float8 as seconds,
-       (select count(*) from pg_stat_activity w where coalesce(l.pid, 0) = any (pg_blocking_pids(w.pid))) as waiting
+       (select count(distinct w.pid) from pg_locks w
+         where not w.granted and coalesce(l.pid, 0) = any (pg_blocking_pids(w.pid))) as waiting
   from pg_locks l
   join pg_class c on c.oid = l.relation and c.relkind in ('r', 'p', 'S') and c.relnamespace = to_regnamespace('leasehold')
   left join pg_stat_activity a on a.pid = l.pid

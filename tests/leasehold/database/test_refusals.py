@@ -9,9 +9,10 @@ from functools import partial
 import pytest
 import trio
 
-from leasehold.database import open_database
+from leasehold.database import open_database, refusals
 from leasehold.errors import DatabaseError, DatabaseUnavailable, WrongAddress
 from tests.support.servers import Server
+from tests.support.waiting import PATIENCE
 
 
 async def refusal(url: str) -> DatabaseError:
@@ -67,7 +68,10 @@ async def test_a_database_that_takes_nobody_now_may_take_one_later(
             await others.execute("drop role refused")
 
 
-async def test_what_answers_and_is_no_postgres_is_wrong_for_ever_and_what_hangs_up_is_not() -> None:
+async def test_what_answers_and_is_no_postgres_is_wrong_for_ever_and_what_hangs_up_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(refusals, "LOOK_SECONDS", PATIENCE)
     for answer in (b"HTTP/1.1 400 Bad Request\r\n\r\n", b"SSH-2.0-OpenSSH_9.6\r\n", b"-ERR unknown command\r\n"):
         for mode in ("prefer", "require"):
             async with answering(answer) as url:
@@ -75,7 +79,7 @@ async def test_what_answers_and_is_no_postgres_is_wrong_for_ever_and_what_hangs_
             assert isinstance(error, WrongAddress)
             assert "is no Postgres" in str(error)
     async with answering(b"220 mail.example.org ESMTP\r\n") as url:  # to asyncpg a message that goes on
-        error = await refusal(f"{url}?sslmode=disable&connect_timeout=2")
+        error = await refusal(f"{url}?sslmode=disable&connect_timeout=1")
         assert isinstance(error, WrongAddress)
     for answer in (b"", b"N", b"E\x00\x00\x00\x05\x00"):
         async with answering(answer) as url:

@@ -64,7 +64,10 @@ def _view_nothing(_result: object, _now: datetime) -> Sequence[RenderableType]:
 def render(value: object, view: View, output: Output | None, terminal: Terminal) -> None:
     """Print `value`; None adds nothing to what the command has printed itself. Without a choice it is text, plain and uncut where
     there is no terminal."""
-    match "nothing" if value is None else output or "text":
+    if value is None:
+        terminal.stdout.flush()
+        return
+    match output or "text":
         case "json":
             text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
             terminal.stdout.write(text + "\n")
@@ -73,8 +76,6 @@ def render(value: object, view: View, output: Output | None, terminal: Terminal)
             terminal.stdout.writelines(msgspec.json.encode(line).decode() + "\n" for line in lines)
         case "text":
             render_text(value, view, terminal)
-        case "nothing":
-            pass
     terminal.stdout.flush()
 
 
