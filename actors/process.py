@@ -11,7 +11,7 @@ import msgspec
 from leasehold.actors.epochs import EpochLooker, EpochWatch
 from leasehold.actors.supervise import Outage, nobody, supervise
 from leasehold.app import App
-from leasehold.database import Database, open_database
+from leasehold.database import Caller, Database, open_database
 from leasehold.notify.listener import Listener
 from leasehold.notify.switchboard import Switchboard
 from leasehold.payloads.options import PayloadOptions, payload_options
@@ -22,13 +22,14 @@ class Process(msgspec.Struct, frozen=True, eq=False):
     """The record that a worker and its parts are made from; other actors get what they need of it.
 
     Attributes:
-        database: with a pool for all of them.
+        database: with a pool for all of them, and connections of their own.
         settings: of the process.
         app: its kinds and observers.
         switchboard: where notices arrive.
         outage: told when an actor cannot reach the database; tells others of each loss.
         epochs: of the database; it greets each new connection.
         payloads: where they lie.
+        lent: asks in place of the pool; None: nobody lends anything.
     """
 
     database: Database
@@ -38,13 +39,19 @@ class Process(msgspec.Struct, frozen=True, eq=False):
     outage: Outage = msgspec.field(default_factory=Outage)
     epochs: EpochWatch = msgspec.field(default_factory=EpochWatch)
     payloads: PayloadOptions = msgspec.field(default_factory=PayloadOptions)
+    lent: Caller | None = None
+
+    @property
+    def caller(self) -> Caller:
+        """Makes short calls."""
+        return self.database if self.lent is None else self.lent
 
     def helpers(self) -> list[Callable[[], Awaitable[None]]]:
         """What runs beside the actors until it is cancelled: the listener, and who looks for outages and epochs."""
-        beside = [EpochLooker(self.epochs, self.database)]
+        beside = [EpochLooker(self.epochs, self.caller)]
         listener = [Listener(self.database, self.switchboard)] if self.settings.notify else []
         actors = [partial(supervise, actor, nobody, self.outage) for actor in (*beside, *listener)]
-        return [partial(self.outage.watch, self.database), *actors]
+        return [partial(self.outage.watch, self.caller), *actors]
 
 
 @asynccontextmanager

@@ -15,20 +15,13 @@ from typing import Protocol, cast
 import trio
 
 from leasehold.concurrency.signal import Signal
+from leasehold.database import Caller
 from leasehold.errors import ActorFailed, DatabaseUnavailable, EpochOver, SchemaOutdated, SettingsError
 from leasehold.observability.health import ANSWER_SECONDS, PROBE_SECONDS, OutageReminder
 
 log = logging.getLogger(__name__)
 
 LEASES_RUN_OUT = "claimed jobs whose leases run out go to other workers"
-
-
-class Askable(Protocol):
-    """A database that can be asked whether it is there."""
-
-    async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> object:
-        """Run one statement. Raises DatabaseUnavailable."""
-        ...
 
 
 class Outage:
@@ -68,7 +61,7 @@ class Outage:
             case None:
                 pass
 
-    async def watch(self, database: Askable) -> None:
+    async def watch(self, database: Caller) -> None:
         """Say when each outage is over, until cancelled."""
         while True:
             await self._begun.wait()
@@ -85,7 +78,7 @@ class Outage:
         self._actors.clear()
 
 
-async def _answers(database: Askable) -> bool:
+async def _answers(database: Caller) -> bool:
     try:
         await database.fetch("select 1", timeout=ANSWER_SECONDS)
     except DatabaseUnavailable:

@@ -14,7 +14,7 @@ from aiohttp import web
 
 from leasehold.checks.checkup import check_all
 from leasehold.checks.verdicts import Check
-from leasehold.database import AsyncioDatabase
+from leasehold.database import Database
 from leasehold.errors import LeaseholdError
 from leasehold.observability.metrics import Histogram, HistogramValue, Labels, Values, single
 from leasehold.records.measures import FleetMeasures, OldestReady, QueueTotals
@@ -52,7 +52,7 @@ class Checkup:
         return self._found
 
 
-def checkup_of(database: AsyncioDatabase, settings: Settings) -> Checkup:
+def checkup_of(database: Database, settings: Settings) -> Checkup:
     """Of the database of a gateway, with the rights of its role."""
 
     async def examine() -> Sequence[Check]:

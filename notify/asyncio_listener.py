@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from leasehold.database import AsyncioDatabase
+from leasehold.database import Database
 from leasehold.database.connector import close_connection
 from leasehold.errors import LeaseholdError, ListenerDeaf
 from leasehold.notify.channel import CHANNEL
@@ -35,7 +35,7 @@ class AsyncioListener:
 
     def __init__(
         self,
-        database: AsyncioDatabase,
+        database: Database,
         hear: Callable[[str], object],
         missed: Callable[[], object],
         *,

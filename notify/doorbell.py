@@ -14,7 +14,8 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from time import monotonic
 
-from leasehold.database import Caller, running_flavour
+from leasehold.concurrency.flavours import running_flavour
+from leasehold.database import Caller
 from leasehold.errors import LeaseholdError
 
 PAUSE_SECONDS = 0.010

@@ -11,7 +11,8 @@ import secrets
 
 import trio
 
-from leasehold.database import Database, Listening
+from leasehold.database import Database
+from leasehold.database.border import Listening, listen
 from leasehold.errors import DatabaseUnavailable, ListenerDeaf
 from leasehold.notify.channel import CHANNEL, Ping, parse_notice
 from leasehold.notify.switchboard import Switchboard
@@ -60,7 +61,7 @@ class Listener:
     async def _listen(self) -> None:
         """Until others are to listen; they all look once more, since from here on notices are missed."""
         try:
-            async with self._database.listen(CHANNEL) as listening, trio.open_nursery() as nursery:
+            async with listen(self._database, CHANNEL) as listening, trio.open_nursery() as nursery:
                 nursery.start_soon(self._check, listening)
                 nursery.start_soon(self._read, listening)
                 while self._switchboard.is_needed:

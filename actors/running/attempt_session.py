@@ -14,7 +14,8 @@ from leasehold.actors.attempts.held_job import SHUTDOWN, HeldJob
 from leasehold.actors.attempts.outcome import Committed, Completed, Continued, Outcome, encode_output, ended, is_outage
 from leasehold.actors.attempts.progress import ProgressBuffer, ProgressReport, report_progress
 from leasehold.actors.running.large_values import LargeValues, fence_of
-from leasehold.database import PooledTransaction, Transaction
+from leasehold.concurrency.flavours import running_flavour
+from leasehold.database import Database, Transaction
 from leasehold.database.border import run_asyncio
 from leasehold.database.calls import decode_json
 from leasehold.errors import BadInput, InvalidArgs, LeaseLost
@@ -35,7 +36,7 @@ class WorkerAttemptSession:
     Args:
         held: the job.
         job: the job as its handler sees it.
-        connect: returns the handlers' pool, in the flavour of the caller (trio or asyncio).
+        connect: returns the handlers' pool.
         check: checks a new job against its kind.
         buffer: holds the progress of running jobs.
         large: puts a large output away; None: there is no store.
@@ -48,7 +49,7 @@ class WorkerAttemptSession:
         self,
         held: HeldJob,
         job: HostedJob,
-        connect: Callable[[], Any],
+        connect: Callable[[], Database],
         check: Check,
         buffer: ProgressBuffer,
         large: LargeValues | None = None,
@@ -61,7 +62,7 @@ class WorkerAttemptSession:
         self._large = large or LargeValues.off()
         self._fence = partial(fence_of, held, job.incarnation)
         self._open: JobTransaction | None = None
-        self._inner: Transaction | PooledTransaction | None = None
+        self._inner: Transaction | None = None
         self._completion: Completion | None = None
         self._said: ContinueWith[Any] | None = None
         self._started: list[NewJob[Any]] = []
@@ -139,14 +140,14 @@ class WorkerAttemptSession:
         self._completion = await self._begin(Completion)
         await self._assert_lease(self._completion)
 
-    async def _begin(self, make: Callable[[Transaction | PooledTransaction], T]) -> T:
+    async def _begin(self, make: Callable[[Transaction], T]) -> T:
         if self._completion is not None:
             raise BadInput(
                 "this attempt has its completion already; nothing comes after it, and atomic handlers have one"
             )
         if self._inner is not None:
             raise BadInput("a transaction of this job is open already; one at a time")
-        inner: Transaction | PooledTransaction = await self._noticing(self._connect().begin())
+        inner = await self._noticing(self._connect().begin())
         self._inner, self.was_cut = inner, False
         made = make(inner)
         self._open = made
@@ -184,7 +185,10 @@ class WorkerAttemptSession:
         transaction.over("it was committed")
         if inner is not None:
             await self._noticing(inner.commit())
-        await transaction.hooks.flush()
+        if self._held.kind.runs == "asyncio" and running_flavour() == "trio":
+            await run_asyncio(transaction.hooks.flush)  # what waited for the commit is of the handler's flavour
+        else:
+            await transaction.hooks.flush()
 
     async def _noticing(self, work: Awaitable[R]) -> R:
         """Await it, and remember an outage of the database that it met: the handler may tell it in words of its own."""
@@ -224,7 +228,7 @@ class WorkerAttemptSession:
         self._held.settling = True
         with trio.CancelScope(shield=True):
             said = await self._report()
-            await self._as_begun(partial(self._complete, completion, outcome))
+            await self._complete(completion, outcome)
             if said:
                 self._buffer.written(said)
         if isinstance(outcome, Continued):
@@ -232,12 +236,12 @@ class WorkerAttemptSession:
         return Committed(self._held, has_next=False)
 
     async def _report(self) -> Sequence[ProgressReport]:
-        """Write the progress that waits, in the open transaction. The lock is trio's, whatever flavour that has."""
+        """Write the progress that waits, in the open transaction."""
         if self._inner is None or not self._buffer.has_progress:
             return ()
         async with self._buffer.write_lock:
             if said := self._buffer.latest([self._held.id]):
-                await self._as_begun(partial(report_progress, self._inner, self._incarnation, said))
+                await report_progress(self._inner, self._incarnation, said)
         return said
 
     async def _complete(self, completion: Completion, outcome: Completed | Continued) -> None:
@@ -256,11 +260,4 @@ class WorkerAttemptSession:
         """Roll back what is still open. Cannot be cancelled."""
         if self._inner is not None:
             with trio.CancelScope(shield=True):
-                await self._as_begun(partial(self._roll_back, "the handler has ended without it"))
-
-    async def _as_begun(self, action: Callable[[], Awaitable[None]]) -> None:
-        """Run it in the flavour of the open transaction."""
-        if isinstance(self._inner, PooledTransaction):
-            await run_asyncio(action)
-        else:
-            await action()
+                await self._roll_back("the handler has ended without it")

@@ -14,14 +14,13 @@ from leasehold.actors.attempts.progress import ProgressBuffer
 from leasehold.actors.running.attempt_session import WorkerAttemptSession
 from leasehold.actors.running.large_values import LargeValues, Written, fence_of
 from leasehold.app import App
-from leasehold.database import Database, running_flavour
-from leasehold.database.border import run_asyncio
+from leasehold.database import Database
+from leasehold.database.border import open_further
 from leasehold.errors import BadInput, LeaseLost
 from leasehold.jobs.encoding import check_job
 from leasehold.jobs.endings import WaitFor
 from leasehold.jobs.job import Job
 from leasehold.jobs.job_host import Context, HostedJob
-from leasehold.jobs.kind import Kind
 from leasehold.jobs.new_job import NewJob
 from leasehold.jobs.transactions import need_thread_of_worker
 from leasehold.payloads.archive import Archive, Fence
@@ -107,13 +106,13 @@ class WorkerJobHost:
         return made
 
     def archive(self, fence: Callable[[], Fence]) -> Archive:
-        """The payloads, in the flavour of the caller."""
+        """The payloads."""
         return Archive(self.database(), self._payloads.store, self._payloads.limit, fence)
 
     @asynccontextmanager
     async def open(self, database: Database, size: int) -> AsyncGenerator[None]:
         """Open a pool for handlers while the block lasts, with `size` connections at the most."""
-        async with database.pool("handlers", size) as pool:
+        async with open_further(database, "handlers", size) as pool:
             self.pool = pool
             self._thread = get_ident()
             try:
@@ -121,10 +120,9 @@ class WorkerJobHost:
             finally:
                 self.pool = None
 
-    async def begin_atomic(self, held: HeldJob, job: Job, kind: Kind[..., Any]) -> None:
+    async def begin_atomic(self, held: HeldJob, job: Job) -> None:
         """Open the transaction that an atomic handler runs in. Raises LeaseLost, DatabaseUnavailable."""
-        session = self.session(held, job)
-        await (run_asyncio(session.begin_atomic) if kind.runs == "asyncio" else session.begin_atomic())
+        await self.session(held, job).begin_atomic()
 
     async def close(self, held: HeldJob, end: Any) -> Outcome:
         """The outcome of an attempt whose handler returned `end`. See `WorkerAttemptSession.close`."""
@@ -169,12 +167,12 @@ class WorkerJobHost:
         if session is not None:
             await session.undo()
 
-    def database(self) -> Any:
-        """The pool, in the flavour of the caller. Raises BadInput outside of a running worker's event loop."""
+    def database(self) -> Database:
+        """The pool. Raises BadInput outside of a running worker's event loop."""
         if self.pool is None:
             raise BadInput("handlers have transactions only while their worker runs")
         need_thread_of_worker(self._thread)
-        return self.pool if running_flavour() == "trio" else self.pool.inner
+        return self.pool
 
     def check(self, job: NewJob[Any]) -> NewJob[Any]:
         """The new job, checked against its kind where this worker knows the kind. Raises BadInput."""

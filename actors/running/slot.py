@@ -205,7 +205,7 @@ class Slot:
         held.start_clock(scope)
         try:
             if kind.is_atomic:
-                await self._host.begin_atomic(held, args[0] if args else self._job(held), kind)
+                await self._host.begin_atomic(held, args[0] if args else self._job(held))
             if chain:
                 job = args[0] if args else self._job(held)
                 end = await invoke_within(chain, job, kind, named, self._threads, apart)

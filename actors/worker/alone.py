@@ -13,7 +13,7 @@ import trio
 from leasehold.actors.process import Process, open_process
 from leasehold.actors.processes.pool import check_process_kinds
 from leasehold.actors.supervise import Outage, culprit, nobody, supervise
-from leasehold.actors.worker.lent import LentDatabase, Loan
+from leasehold.actors.worker.lent import Lent, Loan
 from leasehold.actors.worker.worker import Worker
 from leasehold.app import App
 from leasehold.app.registry import with_builtins
@@ -70,8 +70,8 @@ async def _connected(
     """A worker on connections of its own, or on those that are lent, and as few of its own as can be."""
     async with open_process(settings, with_builtins(app), f"leasehold worker in {os.getpid()}") as process:
         if loan is not None:
-            lent = LentDatabase(process.database, loan, process.epochs)
-            process = msgspec.structs.replace(process, database=lent, payloads=loan.payloads)  # noqa: PLW2901
+            lent = Lent(process.database, loan, process.epochs)
+            process = msgspec.structs.replace(process, lent=lent, payloads=loan.payloads)  # noqa: PLW2901
             await check_version(lent, expected_version(), oldest_version())
             await process.epochs.ask(lent, process.epochs.notice)  # which a claim has to name
             yield process, Worker(process, (lent, lent), worker_id)

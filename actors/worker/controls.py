@@ -103,7 +103,7 @@ class Controls:
 
     async def _cancel_job(self, job_id: int) -> dict[str, Any]:
         held = self._held(job_id)
-        was = await self._process.database.call_value("cancel_job", job_id, f"by a command to worker {self._worker_id}")
+        was = await self._process.caller.call_value("cancel_job", job_id, f"by a command to worker {self._worker_id}")
         held.lose("cancelled")
         return {"job_id": job_id, "was": was}
 

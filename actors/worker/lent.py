@@ -11,7 +11,7 @@ import msgspec
 
 from leasehold.actors.epochs import EpochWatch
 from leasehold.concurrency.trio_apart import across
-from leasehold.database import AsyncioDatabase, Caller, Database, Row
+from leasehold.database import Caller, Database, Row
 from leasehold.errors import BadInput, ClientClosed, DatabaseUnavailable, EpochOver
 from leasehold.payloads.options import PayloadOptions
 
@@ -20,11 +20,11 @@ class Loan(msgspec.Struct, frozen=True, eq=False):
     """What a client lends. Use `borrow` to make one.
 
     Attributes:
-        lender: runs the statements: over here, or on the loop of asyncio that the client lives on.
+        lender: runs the statements: over here, or on the loop of a program under asyncio that the client lives on.
         payloads: where they lie.
     """
 
-    lender: Database | AsyncioDatabase
+    lender: Database
     payloads: PayloadOptions
 
     @property
@@ -35,18 +35,18 @@ class Loan(msgspec.Struct, frozen=True, eq=False):
     @property
     def direct_dsn(self) -> str | None:
         """Where it listens, if that is elsewhere."""
-        return self.lender.inner.direct_dsn
+        return self.lender.direct_dsn
 
 
 def borrow(lender: Caller, payloads: PayloadOptions) -> Loan:
     """The loan of a client. Raises BadInput where it cannot lend, ClientClosed where it is closed."""
-    if not isinstance(lender, Database | AsyncioDatabase):
+    if not isinstance(lender, Database):
         raise BadInput(
             "this client has no pool that a worker could share: give the worker one of open_client(), or an address"
         )
-    if lender.inner.is_closed:
+    if lender.is_closed:
         raise ClientClosed
-    if lender.inner.pool_size < 2:
+    if lender.pool_size < 2:
         raise BadInput(
             "the pool of this client has one connection, which a worker would take from it: open the client with a pool_size of "
             "2 or more, or give the worker an address"
@@ -54,33 +54,32 @@ def borrow(lender: Caller, payloads: PayloadOptions) -> Loan:
     return Loan(lender, payloads)
 
 
-class LentDatabase(Database):
-    """A database whose statements go over the pool of a client; everything else is on connections of its own.
-
-    Once the client is closed, its statements go over a pool of its own, too.
+class Lent(Caller):
+    """The pool of a client; a pool of the worker's own once the client is closed.
 
     Args:
-        own: an open database, for what is not lent.
+        own: an open database.
         loan: of the client.
         epochs: nothing is asked while the process turns to another epoch: nobody greets the connections of the client.
     """
 
     def __init__(self, own: Database, loan: Loan, epochs: EpochWatch) -> None:
-        super().__init__(own.inner)
+        self.fit = own.fit
+        self._own = own
         self._lender = loan.lender
         self._epochs = epochs
 
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement on a connection of the client's pool."""
-        if self._lender.inner.is_closed:
-            return await super().fetch(sql, *args, timeout=timeout)
+        lender = self._lender
+        if lender.is_closed:
+            return await self._own.fetch(sql, *args, timeout=timeout)
         if self._epochs.is_over:
             raise EpochOver
-        lender = self._lender
         try:
-            if isinstance(lender, Database):
-                return await lender.in_asyncio(lender.inner.fetch_lent, timeout, sql, *args)
-            return await across(lender.loop, lender.fetch_lent, timeout, sql, *args)
+            if lender.border is None:
+                return await across(lender.loop, lender.fetch_lent, timeout, sql, *args)
+            return await lender.fetch_lent(timeout, sql, *args)
         except ClientClosed as error:
             raise DatabaseUnavailable(
                 "the client was closed under a statement, or belongs to another thread"

@@ -62,19 +62,19 @@ def assemble(
         resources: memory and CPU; those of this machine by default.
     """
     claims, outcomes = connections
-    database, settings, app = worker.process.database, worker.process.settings, worker.process.app
+    caller, settings, app = worker.process.caller, worker.process.settings, worker.process.app
     identity, mode, holdings = worker.identity, worker.mode, worker.holdings
     roster, news, backlog, pulse = Roster(), Signal(), Backlog(), Pulse()
     mode.subscribe(news.set)
 
     host = WorkerJobHost(holdings, app, worker.process.payloads)
-    progress = ProgressWriter(database, identity, host.progress_sink, holdings.get)
+    progress = ProgressWriter(caller, identity, host.progress_sink, holdings.get)
     holdings.subscribe(lambda _: progress.hurry())
     settler = Settler(outcomes, identity, holdings, worker.announcer, host.progress_sink)
 
     limits = BackpressureLimits(settings.memory_backoff, settings.cpu_backoff, settings.backoff_seconds)
     backpressure = Backpressure(resources or Resources(), limits, mode, roster, news.set)
-    sweeper = LeaseSweeper(database, settings.poll_seconds, lambda: backlog.idle_slots > 0, app.observers)
+    sweeper = LeaseSweeper(caller, settings.poll_seconds, lambda: backlog.idle_slots > 0, app.observers)
     worker.process.outage.subscribe(sweeper.database_lost)
 
     def hold_for() -> float:

@@ -60,7 +60,7 @@ class Worker:
         parts = self.parts = assemble(context_of(process, worker_id), connections, resources)
         controls = Controls(parts)
         self.presence = Presence(
-            process.database,
+            process.caller,
             parts.identity,
             controls.about(),
             process.settings.heartbeat_seconds,
@@ -133,10 +133,10 @@ class Worker:
     async def _get_ready(self) -> None:
         """Register, and connect, so that the first job does not wait for it. Raises DatabaseUnavailable, NoIdentities."""
         parts, identity = self.parts, self.parts.identity
-        database, settings, app = parts.process.database, parts.process.settings, parts.process.app
-        await check_identities(database, app, identity.queues)
+        caller, settings, app = parts.process.caller, parts.process.settings, parts.process.app
+        await check_identities(caller, app, identity.queues)
         await self.presence.register()
-        await declare_kinds(database, app, settings.app, settings.app_version or app.version)
+        await declare_kinds(caller, app, settings.app, settings.app_version or app.version)
         parts.announcer.worker_started(identity.queues, app.served_kinds, parts.mode.slots)
         await parts.dispatcher.warm_up()
         await parts.settler.warm_up()

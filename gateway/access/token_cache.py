@@ -16,7 +16,7 @@ from typing import Protocol
 import msgspec
 
 from leasehold.access.tokens import hash_token
-from leasehold.database import AsyncioDatabase, Caller
+from leasehold.database import Caller, Database
 from leasehold.errors import DatabaseUnavailable
 from leasehold.gateway.access.identities import Identity, scopes_of
 from leasehold.notify.asyncio_listener import AsyncioListener
@@ -185,7 +185,7 @@ def _retrieve(task: asyncio.Task[Identity | None]) -> None:
 
 @asynccontextmanager
 async def open_tokens(
-    database: AsyncioDatabase, clock: Callable[[], float], *, listens: bool = True
+    database: Database, clock: Callable[[], float], *, listens: bool = True
 ) -> AsyncGenerator[DatabaseTokens]:
     """The token cache of a database, kept up to date while this is open. Without `listens` it asks once a second."""
     tokens = DatabaseTokens(database, clock)

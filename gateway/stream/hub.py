@@ -18,7 +18,7 @@ import msgspec
 from leasehold.client.feed.changes import Change, Wanted
 from leasehold.client.feed.news import Found
 from leasehold.client.nouns.changes import Changes
-from leasehold.database import AsyncioDatabase
+from leasehold.database import Database
 from leasehold.errors import LeaseholdError
 from leasehold.gateway.stream.wire import Batch, Hide, Letterbox, StreamMessage, encode_all, news_messages
 from leasehold.notify.asyncio_listener import AsyncioListener
@@ -246,7 +246,7 @@ class DatabaseSource:
         listens: whether to open the last of these.
     """
 
-    def __init__(self, database: AsyncioDatabase, changes: Changes, *, listens: bool) -> None:
+    def __init__(self, database: Database, changes: Changes, *, listens: bool) -> None:
         self._database = database
         self._changes = changes
         self._listens = listens

@@ -7,16 +7,17 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from leasehold.actors.supervise import Outage
+from leasehold.database import Caller, Row
 from leasehold.errors import DatabaseUnavailable
 
 
-class Away:
+class Away(Caller):
     """A database that is away for so long."""
 
     def __init__(self, seconds: float) -> None:
         self._back_at = trio.current_time() + seconds
 
-    async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> object:
+    async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         await trio.lowlevel.checkpoint()
         if trio.current_time() < self._back_at:
             raise DatabaseUnavailable("connection refused")

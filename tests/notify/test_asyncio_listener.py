@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from leasehold.database import AsyncioDatabase, open_asyncio_database
+from leasehold.database import Database, open_asyncio_database
 from leasehold.errors import DatabaseUnavailable
 from leasehold.notify import asyncio_listener as ears
 from leasehold.notify.asyncio_listener import AsyncioListener
@@ -58,7 +58,7 @@ class Absent:
 def test_it_goes_on_trying_where_nobody_answers() -> None:
     async def main() -> None:
         absent = Absent()
-        ear = AsyncioListener(cast(AsyncioDatabase, absent), str, bool)
+        ear = AsyncioListener(cast(Database, absent), str, bool)
         ear.open()
         async with asyncio.timeout(PATIENCE):
             for _ in range(3):

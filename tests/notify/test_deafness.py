@@ -28,13 +28,13 @@ def pooled_url(fresh_database_url: str, monkeypatch: pytest.MonkeyPatch) -> Gene
 def count_attempts(database: Database, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The channels that were listened on, one for each attempt."""
     asked: list[str] = []
-    listen = database.inner.open_listening
+    listen = database.open_listening
 
     async def open_listening(channel: str, *heard: Any) -> Any:
         asked.append(channel)
         return await listen(channel, *heard)
 
-    monkeypatch.setattr(database.inner, "open_listening", open_listening)
+    monkeypatch.setattr(database, "open_listening", open_listening)
     return asked
 
 
@@ -60,7 +60,7 @@ async def test_an_ear_of_a_client_asks_again_after_the_same_pause(
     monkeypatch.setattr(asyncio_listener, "DEAF_PAUSE", 0.001)
     async with open_database(pooled_url) as database:
         asked = count_attempts(database, monkeypatch)
-        listening = asyncio_listener.AsyncioListener(database.inner, lambda _payload: None, lambda: None)
+        listening = asyncio_listener.AsyncioListener(database, lambda _payload: None, lambda: None)
 
         async def open_it() -> None:
             listening.open()

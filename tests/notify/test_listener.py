@@ -7,7 +7,8 @@ import pytest
 import trio
 
 from leasehold.actors.supervise import supervise
-from leasehold.database import Database, Listening
+from leasehold.database import Database
+from leasehold.database.border import Listening
 from leasehold.errors import DatabaseUnavailable
 from leasehold.notify import listener as listener_module
 from leasehold.notify.channel import Lost, Notice, Reap, TickNotice, Wake

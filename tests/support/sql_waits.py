@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, suppress
 import trio
 
 from leasehold.database import Caller, Database, ReservedConnection, Transaction
+from leasehold.database.border import listen
 from tests.support.sql_jobs import Scripted
 from tests.support.waiting import PATIENCE, eventually
 
@@ -84,7 +85,7 @@ async def rolled_back(database: Database) -> AsyncGenerator[Transaction]:
 async def heard(database: Database, act: Callable[[], Awaitable[object]]) -> list[str]:
     """The notifications that `act` sends, sorted."""
     payloads: list[str] = []
-    async with database.listen("leasehold") as listening:
+    async with listen(database, "leasehold") as listening:
         await act()
         await listening.notify("leasehold", "end", PATIENCE)
         with trio.fail_after(PATIENCE):

@@ -14,7 +14,7 @@ from leasehold.observability.logs import redact_dsn
 
 if TYPE_CHECKING:
     from leasehold.checks.verdicts import Examined
-    from leasehold.database import AsyncioDatabase, Row
+    from leasehold.database import Database, Row
     from leasehold.settings import Settings
 
 OLDEST_POSTGRES = 15
@@ -128,7 +128,7 @@ async def check_notify(database: Examined, settings: Settings) -> Check:
         return problem("notify", detail, "a session that listens is stuck: look for old ones in pg_stat_activity")
     deaf = "name a direct connection in LEASEHOLD_DIRECT_DATABASE_URL, or set LEASEHOLD_NOTIFY=off to poll only"
     try:
-        took = await database.in_asyncio(_ping, database.inner)
+        took = await database.in_asyncio(_ping, database)
     except ListenerDeaf:
         return problem("notify", "the pooler keeps notifications away, so workers only poll", deaf)
     if took is None:
@@ -136,7 +136,7 @@ async def check_notify(database: Examined, settings: Settings) -> Check:
     return ok("notify", f"a notification came from one connection to another in {took:.1f} ms")
 
 
-async def _ping(database: AsyncioDatabase) -> float | None:
+async def _ping(database: Database) -> float | None:
     """Milliseconds of a notification from one connection to another; None if it does not come. Raises ListenerDeaf."""
     from leasehold.database.connector import close_connection  # noqa: PLC0415
 

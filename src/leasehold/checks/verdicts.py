@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import msgspec
 
 if TYPE_CHECKING:
-    from leasehold.database import AsyncioDatabase, Database
+    from leasehold.database import Database
 
-    Examined: TypeAlias = Database | AsyncioDatabase
+    Examined: TypeAlias = Database
     """A pool of either flavour: the command line has the one, the gateway the other."""
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from leasehold.asks import checked_id, ended_chain, wait_seconds
 from leasehold.concurrency.flavours import new_moment
-from leasehold.database import AsyncioDatabase, Caller, Row
+from leasehold.database import Caller, Database, Row
 from leasehold.errors import BadInput, DatabaseUnavailable, LeaseholdError
 from leasehold.notify.asyncio_listener import AsyncioListener
 from leasehold.notify.channel import Closed, parse_notice
@@ -57,7 +57,7 @@ class ChainWatch:
         listens: whether to listen; without, it polls only.
     """
 
-    def __init__(self, database: AsyncioDatabase, *, listens: bool = True) -> None:
+    def __init__(self, database: Database, *, listens: bool = True) -> None:
         self._database = database
         self._listens = listens
         self._waits: dict[int, set[Wait]] = {}
@@ -214,7 +214,7 @@ class ChainEnds:
 
     def _chain_watch(self) -> ChainWatch:
         if self._watch is None:
-            self._watch = ChainWatch(self._pool().inner, listens=self._listens)
+            self._watch = ChainWatch(self._pool(), listens=self._listens)
         return self._watch
 
     def _pool(self) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from functools import cached_property
 from inspect import isawaitable
 from typing import Any, TypeVar
@@ -12,9 +13,9 @@ from leasehold.app.registry import find_kind
 from leasehold.asks import Ask, JobBatch, checked_by, is_known, read_enqueued
 from leasehold.client.chain_ends import ChainEnds
 from leasehold.client.convoy import Convoy
-from leasehold.database import AsyncioTransaction, Caller, OpenTransaction, Row
+from leasehold.database import Caller, OpenTransaction, Row
 from leasehold.database.calls import Hooks
-from leasehold.database.connector import is_open
+from leasehold.database.connector import is_open, translated
 from leasehold.drivers import Adapter, Style, find_adapter, refused_connection
 from leasehold.errors import DatabaseUnavailable, NoTransaction
 from leasehold.jobs.encoding import encode_document
@@ -28,6 +29,19 @@ from leasehold.payloads.archive import Archive
 from leasehold.payloads.claim_checks import Locker
 from leasehold.payloads.options import PayloadOptions
 from leasehold.records.jobs import EnqueuedJob
+
+
+async def fetch_asyncpg(connection: Any, text: str, values: Sequence[Any]) -> list[Row]:
+    """Run one statement in the transaction that is open. Without one asyncpg commits each statement by itself."""
+    if not is_open(connection):
+        raise DatabaseUnavailable("the connection cannot be used: it is closed, or back in its pool")
+    if not connection.is_in_transaction():
+        raise NoTransaction
+    with translated(connection):
+        return await connection.fetch(text, *values)
+
+
+ASYNCPG = Adapter("numeric_dollar", fetch_asyncpg, awaits=True)
 
 
 class DriverTransaction(Caller):
@@ -101,30 +115,25 @@ class Core:
         return self.payloads.locker(self.archive)
 
     def caller(self, connection: Any) -> Caller:
-        """Makes the call: the database, or the caller's own transaction. Raises BadInput for anything else, NoTransaction for a
-        connection that has not begun one, and DatabaseUnavailable for one that is closed."""
+        """Makes the call: the database, or the caller's own transaction. Raises BadInput for anything else. The call raises
+        NoTransaction where the connection has not begun one, and DatabaseUnavailable where it is closed."""
         if connection is None:
             return self.database
         if isinstance(connection, Caller):
             return connection
         adapter = find_adapter(connection)
-        if adapter is not None:
-            return DriverTransaction(connection, adapter)
-        is_in_transaction = getattr(connection, "is_in_transaction", None)
         # Not by `fetch` alone: a pool has that as well, and would give each statement another connection.
-        if not callable(is_in_transaction) or not callable(getattr(connection, "fetch", None)):
+        if adapter is None and not all(
+            callable(getattr(connection, name, None)) for name in ("is_in_transaction", "fetch")
+        ):
             raise refused_connection(connection)
-        if not is_open(connection):
-            raise DatabaseUnavailable("the connection cannot be used: it is closed, or back in its pool")
-        if not is_in_transaction():
-            raise NoTransaction
-        return AsyncioTransaction(connection)
+        return DriverTransaction(connection, adapter or ASYNCPG)
 
     def hooks_of(self, connection: Any, hooks: Hooks | None) -> Hooks | None:
         """What waits for the commit of the caller's own transaction; None where nobody says when that is."""
-        if hooks is not None:
-            return hooks
-        return connection.hooks if isinstance(connection, OpenTransaction) and connection.flushes else None
+        if hooks is None and isinstance(connection, OpenTransaction):
+            return connection.hooks
+        return hooks
 
     async def send(self, batch: JobBatch) -> list[EnqueuedJob]:
         """Write jobs in one statement, and wake workers: inside it where nobody was woken lately, else after its commit.

@@ -213,13 +213,13 @@ async def _open(
             place = await stack.enter_async_context(find_place(os.environ))
             dsn, direct_dsn = place.dsn, direct_dsn or place.direct_dsn
             options = place.payloads if payloads is None else options
-        if databases.running_flavour() == "trio":
+        if running_flavour() == "trio":
             opening = databases.open_database(dsn, pool_size=pool_size, direct_dsn=direct_dsn, timeout=timeout)
         else:
             opening = databases.open_asyncio_database(dsn, pool_size=pool_size, direct_dsn=direct_dsn, timeout=timeout)
         database = await stack.enter_async_context(opening)
-        convoy = Convoy(database.inner)
-        database.inner.closers.append(convoy.close)
+        convoy = Convoy(database)
+        database.closers.append(convoy.close)
         doorbell = await stack.enter_async_context(open_doorbell(database))
         yield Client(
             database, app=app, doorbell=doorbell, listens=listens, convoy=convoy, payloads=options, closes=closes

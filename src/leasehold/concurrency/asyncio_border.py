@@ -240,6 +240,11 @@ class Driven:
                 "code that runs under asyncio has cancelled a task that is not its own"
             ) from error
 
+    async def finish(self, function: Callable[..., Awaitable[object]], /, *args: Any, **named: Any) -> None:
+        """As `ask`, for what answers nothing and cannot be cancelled."""
+        with trio.CancelScope(shield=True):
+            await self.ask(function, *args, **named)
+
     @trio.lowlevel.enable_ki_protection
     async def _cross(
         self,

@@ -1,7 +1,7 @@
 """Postgres, seen from trio and from asyncio.
 
-`open_database` is for trio and `open_asyncio_database` for asyncio; both give the same calls. The border between the
-two is crossed in `border`; only this package knows asyncpg, `connections`, `transactions` and `connector` above all.
+`open_database` is for trio and `open_asyncio_database` for asyncio; both give a `Database`. Only this package knows asyncpg,
+`connections`, `transactions` and `connector` above all.
 
 What needs a library is loaded when it is asked for: a synchronous program needs no asyncpg, and one under asyncio no trio.
 """
@@ -9,43 +9,38 @@ What needs a library is loaded when it is asked for: a synchronous program needs
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from leasehold.concurrency.flavours import running_flavour
 from leasehold.database.calls import Caller, OpenTransaction
 
 if TYPE_CHECKING:
-    from leasehold.database.border import Database, Listening, ReservedConnection, Transaction, open_database
+    from leasehold.database.border import open_database
     from leasehold.database.calls import Row
-    from leasehold.database.connections import AsyncioDatabase, open_asyncio_database
-    from leasehold.database.transactions import AsyncioTransaction, PooledTransaction
+    from leasehold.database.connections import Database, ReservedConnection, open_asyncio_database
+    from leasehold.database.transactions import Transaction
 
 __all__ = [
-    "AsyncioDatabase",
-    "AsyncioTransaction",
     "Caller",
     "Database",
-    "Listening",
     "OpenTransaction",
-    "PooledTransaction",
     "ReservedConnection",
     "Row",
     "Transaction",
     "open_asyncio_database",
     "open_database",
-    "running_flavour",
 ]
 
 _PLACES = {
-    "AsyncioDatabase": "leasehold.database.connections",
-    "AsyncioTransaction": "leasehold.database.transactions",
-    "PooledTransaction": "leasehold.database.transactions",
+    "Database": "leasehold.database.connections",
+    "ReservedConnection": "leasehold.database.connections",
+    "Transaction": "leasehold.database.transactions",
     "open_asyncio_database": "leasehold.database.connections",
+    "open_database": "leasehold.database.border",
 }
-"""Where the names lie that are fetched when they are asked for; the others lie in `border`."""
+"""Where the names lie that are fetched when they are asked for."""
 
 
 def __getattr__(name: str) -> Any:
     if name == "Row":
         return import_module("asyncpg").Record
-    if name in __all__:
-        return getattr(import_module(_PLACES.get(name, "leasehold.database.border")), name)
+    if name in _PLACES:
+        return getattr(import_module(_PLACES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

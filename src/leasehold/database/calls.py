@@ -5,14 +5,15 @@ Functions are called by name, with bound values; no query is ever built.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Iterable
+from collections.abc import AsyncGenerator, Callable, Coroutine, Hashable, Iterable
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, wraps
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 from uuid import UUID
 
 import msgspec
@@ -25,10 +26,13 @@ if TYPE_CHECKING:
     from asyncpg import Record as Row
     from asyncpg.pool import PoolConnectionProxy
 
+    from leasehold.concurrency.asyncio_border import Driven
+
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 S = TypeVar("S", bound=msgspec.Struct)
+Method = TypeVar("Method", bound=Callable[..., Coroutine[Any, Any, Any]])
 Flush = Callable[[list[Any]], object]
 Mark = dict[Hashable, int]
 
@@ -46,7 +50,13 @@ def in_text(value: object) -> object:
 
 
 class Caller(ABC):
-    """Anything that can run a statement: a pool, a reserved connection, a transaction, of either flavour."""
+    """Anything that can run a statement: a pool, a reserved connection, a transaction.
+
+    Attributes:
+        border: how code under trio comes to the loop of asyncio that the connections live on; None: nobody under trio has them.
+    """
+
+    border: Driven | None = None
 
     @property
     def style(self) -> Style | None:
@@ -89,19 +99,37 @@ class Caller(ABC):
         return next(iter(rows[0].values())) if rows else None
 
 
+def on_loop(*, shielded: bool = False) -> Callable[[Method], Method]:
+    """Of a method that is written for asyncio: one that code under trio may await as well. There it crosses over to the loop
+    that the connections live on, where cancelling ends what it has begun.
+
+    Args:
+        shielded: under trio it cannot be cancelled.
+    """
+
+    def make(method: Method) -> Method:
+        @wraps(method)
+        def run(self: Caller, /, *args: object, **named: object) -> Coroutine[Any, Any, object]:
+            border = self.border
+            if border is None or asyncio._get_running_loop() is border.loop:  # pyright: ignore[reportPrivateUsage]
+                return method(self, *args, **named)
+            return (border.finish if shielded else border.ask)(method, self, *args, **named)
+
+        return cast("Method", run)
+
+    return make
+
+
 CallersConnection: TypeAlias = "Caller | OfAsyncpg | PoolConnectionProxy | BlockingConnection"
 """What type checkers accept as `connection=`: no pool and no engine."""
 
 
 class OpenTransaction(Caller):
-    """An open transaction of either flavour, which its owner commits or rolls back.
+    """An open transaction, which its owner commits or rolls back.
 
     Attributes:
         hooks: what happens after the commit; the owner flushes them.
-        flushes: whether we are the owner. On a connection of the caller's nobody flushes.
     """
-
-    flushes = True
 
     def __init__(self) -> None:
         self.hooks = Hooks()
@@ -135,12 +163,9 @@ class OpenTransaction(Caller):
         except BaseException:
             self.hooks.roll_back(mark)
             with suppress(LeaseholdError):  # the transaction is lost as a whole, which its next statement will say
-                await self._shielded(lambda: self.execute(f"rollback to savepoint {name}; release savepoint {name}"))
+                await self.execute(f"rollback to savepoint {name}; release savepoint {name}")
             raise
         await self.execute(f"release savepoint {name}")
-
-    async def _shielded(self, action: Callable[[], Awaitable[None]]) -> None:
-        await action()
 
 
 class Hooks:

@@ -1,4 +1,4 @@
-"""Transactions in the asyncio flavour: on a connection of the caller's, and on one of the pool."""
+"""Transactions on a connection of the pool, and how such a connection goes back."""
 
 # asyncpg carries no types; what it returns is typed where it leaves this module.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -14,7 +14,7 @@ from typing import Any
 from asyncpg import Record as Row
 from asyncpg import connect_utils
 
-from leasehold.database.calls import OpenTransaction
+from leasehold.database.calls import OpenTransaction, on_loop
 from leasehold.database.connector import CLOSE_SECONDS, TROUBLE, is_open, left_when_read_only, translated, watch_prepare
 from leasehold.drivers import Style
 from leasehold.errors import LeaseholdError, TransactionEnded
@@ -24,44 +24,19 @@ log = logging.getLogger(__name__)
 MOST_SQL = 100
 
 
-class AsyncioTransaction(OpenTransaction):
-    """A transaction on a connection that the caller owns."""
-
-    flushes = False
-
-    def __init__(self, connection: Any) -> None:
-        super().__init__()
-        self.connection = connection
-
-    @property
-    def style(self) -> Style | None:
-        """That of asyncpg: the caller may have given the connection codecs of their own."""
-        return "numeric_dollar"
-
-    async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
-        """Run one statement inside the transaction."""
-        with translated(self.connection):
-            return await self.connection.fetch(sql, *args, timeout=timeout)
-
-    async def execute(self, sql: str, *args: object, timeout: float | None = None) -> None:
-        """Run one statement with values, or a script without, inside the transaction."""
-        with translated(self.connection):
-            await self.connection.execute(sql, *args, timeout=timeout)
-
-
-class PooledTransaction(AsyncioTransaction):
-    """A transaction on a connection of the pool, which goes back when the transaction ends. From `AsyncioDatabase.begin`.
+class Transaction(OpenTransaction):
+    """A transaction on a connection of the pool, which goes back when the transaction ends. From `Database.begin`.
 
     Nobody else may end it: once SQL of the caller has ended it, every statement raises TransactionEnded.
 
     Attributes:
-        was_cut: whether its connection broke before it ended.
+        connection: that of asyncpg.
+        was_cut: whether it broke before the transaction ended.
     """
 
-    flushes = True
-
     def __init__(self, connection: Any, transaction: Any, pool: Any) -> None:
-        super().__init__(connection)
+        super().__init__()
+        self.connection = connection
         self._transaction = transaction
         self._pool = pool
         self._is_committing = False
@@ -74,27 +49,33 @@ class PooledTransaction(AsyncioTransaction):
         """As on a connection of the caller's, once a handler has given this one a codec."""
         return "numeric_dollar" if self.connection.has_codecs else None
 
+    @on_loop()
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement inside the transaction."""
         with self._watched(sql):
-            return await super().fetch(sql, *args, timeout=timeout)
+            return await self.connection.fetch(sql, *args, timeout=timeout)
 
+    @on_loop()
     async def execute(self, sql: str, *args: object, timeout: float | None = None) -> None:
         """Run one statement with values, or a script without, inside the transaction."""
         with self._watched(sql):
-            await super().execute(sql, *args, timeout=timeout)
+            await self.connection.execute(sql, *args, timeout=timeout)
 
     async def commit(self) -> None:
         """Commit. Raises DatabaseUnavailable where it is not known whether the commit took place; TransactionEnded, and
         QueryRefused where a statement has failed and nothing undid it: Postgres would roll back and say nothing.
         """
         try:
-            self._check()
-            if self._has_failed:
-                await self.fetch("select 1")
+            await self._commit()
         except BaseException:
             await self.roll_back()
             raise
+
+    @on_loop()
+    async def _commit(self) -> None:
+        self._check()
+        if self._has_failed:
+            await self.fetch("select 1")
         self._is_committing = True
         try:
             with translated():
@@ -104,6 +85,7 @@ class PooledTransaction(AsyncioTransaction):
             raise
         await release(self._pool, self.connection)
 
+    @on_loop(shielded=True)
     async def roll_back(self) -> None:
         """Undo everything; a connection that does not answer is thrown away, which undoes it as well.
 
@@ -131,7 +113,7 @@ class PooledTransaction(AsyncioTransaction):
         self._check()
         watch_prepare(self.connection, sql)
         try:
-            with left_when_read_only(self.connection):
+            with translated(self.connection), left_when_read_only(self.connection):
                 yield
         except LeaseholdError:
             self._has_failed = True

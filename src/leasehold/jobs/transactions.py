@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from leasehold.concurrency.flavours import check_cancelled, run_in_loop
+from leasehold.concurrency.flavours import check_cancelled, run_in_loop, running_flavour
 from leasehold.database import OpenTransaction
 from leasehold.drivers import Style
 from leasehold.errors import BadInput
@@ -86,7 +86,7 @@ class JobTransaction(OpenTransaction):
     def connection(self) -> Any:
         """The asyncpg connection itself, in handlers that run under asyncio. Raises BadInput in other handlers."""
         connection = getattr(self._inner, "connection", None)
-        if connection is None:
+        if connection is None or running_flavour() != "asyncio":
             raise BadInput("only handlers with runs='asyncio' can use the asyncpg connection; use fetch and execute")
         return connection
 
@@ -107,9 +107,6 @@ class JobTransaction(OpenTransaction):
         if self._over is not None:
             raise BadInput(f"this transaction is over: {self._over}")
         return self._inner
-
-    async def _shielded(self, action: Callable[[], Awaitable[None]]) -> None:
-        await self._inner._shielded(action)
 
 
 class Completion(JobTransaction):

@@ -26,6 +26,7 @@ from leasehold.app import App
 from leasehold.app.registry import builtin_app
 from leasehold.client import Client
 from leasehold.database import Database
+from leasehold.database.border import listen
 from leasehold.jobs.new_job import NewJob
 from leasehold.settings import Settings
 from tests.support.callers import FragileCaller
@@ -286,7 +287,7 @@ async def test_a_slot_of_a_limit_that_gets_free_elsewhere_is_used_at_the_wake_up
     [first, _] = await client.enqueue_many([NewJob(kind="echo")] * 2)
     holder = uuid4()
     await database.call("claim_jobs", holder, "w2")
-    async with dispatching(database, poll_seconds=600) as bundle, database.listen("leasehold") as listening:
+    async with dispatching(database, poll_seconds=600) as bundle, listen(database, "leasehold") as listening:
         await database.call("register_worker", bundle.identity.incarnation, "w1", "host", 1, "0", [], [], 3, True)
         bundle.dispatcher.wake()  # so that it is shown as idle
         await until(lambda: bundle.reserved.calls.count("next_look_in") >= 2)

@@ -11,7 +11,7 @@ import trio
 
 from leasehold import App, Job, RetryPolicy
 from leasehold.actors.running import job_host
-from leasehold.database import AsyncioDatabase, PooledTransaction
+from leasehold.database import Database, Transaction
 from leasehold.errors import DatabaseUnavailable
 from tests.support.process_app import app as process_app
 from tests.support.waiting import until
@@ -113,7 +113,7 @@ async def test_an_error_of_the_handlers_own_that_stands_for_an_outage_costs_no_a
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where its transaction could not begin, or its preparation not commit."""
-    app, begin, commit = App(), AsyncioDatabase.begin, PooledTransaction.commit
+    app, begin, commit = App(), Database.begin, Transaction.commit
     away: list[str] = []
 
     @app.kind("wraps")
@@ -130,17 +130,17 @@ async def test_an_error_of_the_handlers_own_that_stands_for_an_outage_costs_no_a
             away.append(what)
             raise DatabaseUnavailable("the database cannot be reached")
 
-    async def begin_later(database: AsyncioDatabase) -> PooledTransaction:
+    async def begin_later(database: Database) -> Transaction:
         if database.application_name.endswith("handlers"):
             lose("begin")
         return await begin(database)
 
-    async def commit_later(transaction: PooledTransaction) -> None:
+    async def commit_later(transaction: Transaction) -> None:
         await commit(transaction)
         lose("commit")
 
-    monkeypatch.setattr(AsyncioDatabase, "begin", begin_later)
-    monkeypatch.setattr(PooledTransaction, "commit", commit_later)
+    monkeypatch.setattr(Database, "begin", begin_later)
+    monkeypatch.setattr(Transaction, "commit", commit_later)
     async with working(database_url, app, beside=(a_scheduler,)) as running:
         away.clear()
         record = await running.run("wraps", max_attempts=1)
@@ -150,7 +150,7 @@ async def test_an_error_of_the_handlers_own_that_stands_for_an_outage_costs_no_a
 async def test_a_commit_whose_answer_is_lost_is_neither_repeated_nor_complained_of(
     database_url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    app, commit = App(), PooledTransaction.commit
+    app, commit = App(), Transaction.commit
     started: list[tuple[str, int]] = []
 
     async def completes(job: Job) -> int:
@@ -162,12 +162,12 @@ async def test_a_commit_whose_answer_is_lost_is_neither_repeated_nor_complained_
     app.kind("trio")(completes)
     app.kind("asyncio", runs="asyncio")(completes)
 
-    async def commit_unheard(transaction: PooledTransaction) -> None:
+    async def commit_unheard(transaction: Transaction) -> None:
         await commit(transaction)
         raise DatabaseUnavailable("the connection was lost")
 
     async with working(database_url, app) as running:
-        monkeypatch.setattr(PooledTransaction, "commit", commit_unheard)
+        monkeypatch.setattr(Transaction, "commit", commit_unheard)
         jobs = [await running.run(runs, max_attempts=1) for runs in ("trio", "asyncio")]
         assert [job.output for job in jobs] == [1, 1]
         await until(lambda: not running.worker.parts.holdings)

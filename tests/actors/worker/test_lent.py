@@ -13,7 +13,7 @@ import trio
 
 import leasehold
 from leasehold.actors.epochs import EpochWatch
-from leasehold.actors.worker.lent import LentDatabase, borrow
+from leasehold.actors.worker.lent import Lent, borrow
 from leasehold.concurrency.flavours import in_thread
 from leasehold.database import open_database
 from leasehold.errors import BadInput, ClientClosed, ClientNotOpen, DatabaseUnavailable, EpochOver
@@ -106,7 +106,7 @@ async def stand_still(lender: Any, database_url: str, asked: threading.Event, ma
     """Three statements of a worker wait for a lock until they may end."""
     async with open_database(database_url) as own, trio.open_nursery() as nursery, own.transaction() as holder:
         await holder.fetch("select pg_advisory_xact_lock(7)")
-        lent = LentDatabase(own, borrow(lender, PayloadOptions()), EpochWatch())
+        lent = Lent(own, borrow(lender, PayloadOptions()), EpochWatch())
         for _ in range(3):
             nursery.start_soon(lent.fetch, "select pg_advisory_xact_lock(7)")
         await eventually(lambda: waits(holder))
@@ -186,7 +186,7 @@ def test_clients_that_cannot_lend_are_refused(database_url: str, runs: str) -> N
 async def test_nothing_is_asked_while_the_process_turns_to_another_epoch(database_url: str) -> None:
     epochs = EpochWatch()
     async with open_database(database_url) as lender, open_database(database_url) as own:
-        lent = LentDatabase(own, borrow(lender, PayloadOptions()), epochs)
+        lent = Lent(own, borrow(lender, PayloadOptions()), epochs)
         await lent.fetch("select 1")
         epochs.suspect()
         with pytest.raises(EpochOver):
@@ -198,16 +198,16 @@ async def test_nothing_is_asked_while_the_process_turns_to_another_epoch(databas
 async def test_a_client_that_is_closed_under_a_statement_is_a_database_that_is_away(database_url: str) -> None:
     """So the worker tries again, and finds it closed."""
     async with open_database(database_url) as lender, open_database(database_url) as own:
-        lent = LentDatabase(own, borrow(lender, PayloadOptions()), EpochWatch())
+        lent = Lent(own, borrow(lender, PayloadOptions()), EpochWatch())
         async with trio.open_nursery() as nursery, own.transaction() as holder:
             await holder.fetch("select pg_advisory_xact_lock(7)")
             nursery.start_soon(fails, lent)
             await eventually(lambda: waits(holder))
-            await lender.in_asyncio(lender.inner.close)
+            await lender.in_asyncio(lender.close)
         await lent.fetch("select 1")
 
 
-async def fails(lent: LentDatabase) -> None:
+async def fails(lent: Lent) -> None:
     with pytest.raises(DatabaseUnavailable):
         await lent.fetch("select pg_advisory_xact_lock(7)")
 

@@ -7,7 +7,7 @@ import pytest
 
 from leasehold.access.tokens import make_token
 from leasehold.client import Client
-from leasehold.database import AsyncioDatabase, Caller, open_asyncio_database
+from leasehold.database import Caller, Database, open_asyncio_database
 from leasehold.gateway.access import token_cache
 from leasehold.gateway.access.identities import Identity, Scope
 from leasehold.gateway.access.token_cache import (
@@ -239,7 +239,7 @@ def test_a_revoked_token_is_forgotten_when_its_revocation_is_notified(database_u
     run(main())
 
 
-async def until(database: AsyncioDatabase, condition: object) -> None:
+async def until(database: Database, condition: object) -> None:
     """Goes round the database until it is so: a notification comes before the answer to what is asked after it."""
     assert callable(condition)
     async with asyncio.timeout(PATIENCE):

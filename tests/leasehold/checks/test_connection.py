@@ -19,6 +19,7 @@ from leasehold.checks.connection import (
 )
 from leasehold.database import Database, open_database
 from leasehold.database import connector as hearing
+from leasehold.database.border import listen
 from leasehold.settings import Settings
 from tests.conftest import Psql
 from tests.support.pgbouncer import pgbouncer
@@ -126,7 +127,7 @@ async def test_a_queue_of_notifications_that_fills_up_is_a_problem(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "FULL_QUEUE", 0.0)
-    async with database.listen("slow") as listening:
+    async with listen(database, "slow") as listening:
         # A session that listens and is in a transaction holds back the tail of the queue.
         await listening.notify("slow", "x", PATIENCE)
         async with database.transaction() as holding:

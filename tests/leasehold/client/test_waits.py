@@ -11,7 +11,7 @@ import pytest
 from leasehold import App, Client
 from leasehold.client import chain_ends as chain_watch
 from leasehold.concurrency.flavours import pause
-from leasehold.database import AsyncioDatabase, Database
+from leasehold.database import Database
 from leasehold.errors import BadInput, ChainCancelled, ChainFailed, DatabaseUnavailable, UnknownJob, WaitTimeout
 from leasehold.jobs.endings import ContinueWith
 from leasehold.jobs.new_job import NewJob
@@ -185,14 +185,14 @@ def test_when_the_time_is_up_the_chain_goes_on_and_nothing_is_left_behind(under:
 
 def test_all_waits_share_a_connection_and_a_statement(under: Under, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    call = AsyncioDatabase.call
+    call = Database.call
 
     async def counted(self: Any, function: str, *args: Any, **named: Any) -> Any:
         if function == "watch_chains":
             asked.append(len(args[0]))
         return await call(self, function, *args, **named)
 
-    monkeypatch.setattr(AsyncioDatabase, "call", counted)
+    monkeypatch.setattr(Database, "call", counted)
     monkeypatch.setattr(chain_watch, "FIRST_PAUSE", 3600.0)
 
     async def work(client: Client) -> None:

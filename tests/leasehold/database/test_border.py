@@ -4,6 +4,7 @@ import pytest
 import trio
 
 from leasehold.database import Caller, Database, open_database, transactions
+from leasehold.database.border import listen
 from leasehold.errors import BadInput, DatabaseUnavailable, QueryRefused, SchemaMismatch, UnknownJob, WrongState
 from tests.support.proxy import proxied
 from tests.support.waiting import PATIENCE, eventually
@@ -72,7 +73,7 @@ async def test_a_used_up_pool_makes_callers_wait_no_longer_than_the_timeout_and_
         async with small.transaction() as transaction:
             assert await backend_of(reserved) != await backend_of(transaction)
             with monkeypatch.context() as hasty:
-                hasty.setattr(small.inner, "timeout", 0.1)
+                hasty.setattr(small, "timeout", 0.1)
                 for use in (small.fetch("select 1"), small.execute("select 1")):
                     with trio.fail_after(PATIENCE), pytest.raises(DatabaseUnavailable, match="in time"):
                         await use
@@ -229,7 +230,7 @@ async def test_a_database_that_nobody_answers_for_is_unavailable_at_the_first_us
             with pytest.raises(DatabaseUnavailable, match="cannot be reached"):
                 await caller.fetch("select 1")
         with pytest.raises(DatabaseUnavailable):
-            async with nowhere.listen("channel"):
+            async with listen(nowhere, "channel"):
                 raise AssertionError("nobody listens")
 
 
@@ -269,7 +270,7 @@ async def test_a_server_that_stops_answering_costs_no_more_than_the_time_asked_f
 
 
 async def test_a_channel_is_heard_until_its_connection_is_lost(database: Database) -> None:
-    async with database.listen("news") as listening:
+    async with listen(database, "news") as listening:
         await listening.notify("news", "from myself", timeout=PATIENCE)
         await listening.check("news", timeout=PATIENCE)
         await database.fetch("select pg_notify('other', 'not for us')")
@@ -288,7 +289,7 @@ async def test_a_channel_is_heard_until_its_connection_is_lost(database: Databas
 
 
 async def test_a_reader_who_is_slow_loses_what_does_not_fit_and_holds_up_nobody(database: Database) -> None:
-    async with database.listen("news", buffer=3) as listening:
+    async with listen(database, "news", buffer=3) as listening:
         await database.fetch("select pg_notify('news', n::text) from generate_series(1, 1000) n")
         await listening.check("news", timeout=PATIENCE)
         heard = [listening.payloads.receive_nowait() for _ in range(3)]
@@ -298,7 +299,7 @@ async def test_a_reader_who_is_slow_loses_what_does_not_fit_and_holds_up_nobody(
 
 
 async def test_a_connection_that_has_stopped_listening_is_found_out(database: Database) -> None:
-    async with database.listen("news") as listening:
+    async with listen(database, "news") as listening:
         with pytest.raises(DatabaseUnavailable, match="stopped listening"):
             await listening.check("another", timeout=PATIENCE)
 

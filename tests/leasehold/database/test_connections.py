@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from leasehold.database import AsyncioDatabase, Caller, Database, open_asyncio_database
+from leasehold.database import Caller, Database, open_asyncio_database
 from leasehold.errors import DatabaseUnavailable, UnknownJob
 from tests.conftest import Psql
 from tests.support.flavours import in_flavour
@@ -19,7 +19,7 @@ from tests.support.waiting import PATIENCE
 BACKEND = "select pg_backend_pid() as pid"
 
 
-def under_asyncio(dsn: str, work: Callable[[AsyncioDatabase], Awaitable[None]]) -> None:
+def under_asyncio(dsn: str, work: Callable[[Database], Awaitable[None]]) -> None:
     """Run `work` as a plain asyncio program would."""
 
     async def main() -> None:
@@ -30,7 +30,7 @@ def under_asyncio(dsn: str, work: Callable[[AsyncioDatabase], Awaitable[None]]) 
 
 
 def test_calls_and_transactions_work_without_trio(database_url: str) -> None:
-    async def work(database: AsyncioDatabase) -> None:
+    async def work(database: Database) -> None:
         async with database.transaction() as transaction:
             await transaction.execute("select 1; select 2")
             assert await transaction.call_value("enqueue_job", "echo", queue="mail") == 1
@@ -42,7 +42,7 @@ def test_calls_and_transactions_work_without_trio(database_url: str) -> None:
     under_asyncio(database_url, work)
 
 
-async def cancel_unknown_job(database: AsyncioDatabase) -> None:
+async def cancel_unknown_job(database: Database) -> None:
     async with database.transaction() as transaction:
         await transaction.call("enqueue_job", "echo")
         await transaction.call("cancel_job", 7)
@@ -54,7 +54,7 @@ def test_a_call_is_one_statement_and_only_scripts_and_transactions_are_cleaned_u
     def note(record: Any) -> None:
         said.append(record.query)
 
-    async def work(database: AsyncioDatabase) -> None:
+    async def work(database: Database) -> None:
         async with database.pool.acquire() as connection:
             connection.add_query_logger(note)
         await database.call("count_jobs")
@@ -70,7 +70,7 @@ def test_a_call_is_one_statement_and_only_scripts_and_transactions_are_cleaned_u
 
 
 def test_a_used_up_pool_does_not_make_callers_wait_for_ever(database_url: str) -> None:
-    async def work(database: AsyncioDatabase) -> None:
+    async def work(database: Database) -> None:
         async with database.transaction():
             database.timeout = 0.1
             with pytest.raises(DatabaseUnavailable, match="in time"):
@@ -82,7 +82,7 @@ def test_a_used_up_pool_does_not_make_callers_wait_for_ever(database_url: str) -
 
 
 def test_a_cancelled_query_leaves_a_usable_pool_and_lane(database_url: str) -> None:
-    async def work(database: AsyncioDatabase) -> None:
+    async def work(database: Database) -> None:
         reserved = database.reserve("lane")
         for caller in (database, reserved):
             running = asyncio.ensure_future(caller.fetch("select pg_sleep(30)"))
@@ -99,7 +99,7 @@ def test_a_cancelled_query_leaves_a_usable_pool_and_lane(database_url: str) -> N
 
 
 def test_connections_show_who_they_are(database_url: str) -> None:
-    async def work(database: AsyncioDatabase) -> None:
+    async def work(database: Database) -> None:
         reserved = database.reserve("settler")
         name = "select application_name from pg_stat_activity where pid = pg_backend_pid()"
         assert (await database.fetch(name))[0][0] == "leasehold"
@@ -111,7 +111,7 @@ def test_connections_show_who_they_are(database_url: str) -> None:
 
 def test_a_database_that_was_not_opened_says_so() -> None:
     with pytest.raises(RuntimeError, match="not open"):
-        _ = AsyncioDatabase("postgresql://", "leasehold", 1.0).pool
+        _ = Database("postgresql://", "leasehold", 1.0).pool
 
 
 @pytest.mark.parametrize("how", ["a call", "a script", "a transaction", "a reserved connection"])
@@ -123,7 +123,7 @@ def test_a_session_that_began_while_nothing_could_be_written_is_left_afterwards(
     name = urlsplit(fresh_database_url).path.removeprefix("/")
     psql(fresh_database_url, f'alter database "{name}" set default_transaction_read_only = on')
 
-    async def write(database: AsyncioDatabase, reserved: Caller) -> None:
+    async def write(database: Database, reserved: Caller) -> None:
         if how == "a call":
             await database.call("enqueue_job", "echo")
         elif how == "a script":
@@ -134,7 +134,7 @@ def test_a_session_that_began_while_nothing_could_be_written_is_left_afterwards(
         else:
             await reserved.call("enqueue_job", "echo")
 
-    async def work(database: AsyncioDatabase) -> None:
+    async def work(database: Database) -> None:
         reserved = database.reserve("dispatcher")
         with pytest.raises(DatabaseUnavailable, match="read-only"):
             await write(database, reserved)

@@ -12,6 +12,7 @@ from leasehold.app.registry import with_builtins
 from leasehold.client import open_client
 from leasehold.database import Database, open_database
 from leasehold.database import connector as hearing
+from leasehold.database.border import listen
 from leasehold.database.connector import Connector, Pooler
 from leasehold.errors import ListenerDeaf, WrongAddress
 from leasehold.jobs.new_job import NewJob
@@ -106,13 +107,13 @@ async def test_who_listens_through_a_pooler_is_told_that_it_is_deaf(
     monkeypatch.setattr(hearing, "HEARING_SECONDS", 0.2)
     async with open_database(pooled_url) as database:
         with pytest.raises(ListenerDeaf, match="direct connection"):
-            async with database.listen("leasehold"):
+            async with listen(database, "leasehold"):
                 pytest.fail("it does not hear anything")
 
 
 async def test_a_pooler_that_lends_whole_sessions_lets_notifications_through(database_url: str) -> None:
     with pgbouncer(database_url, "session") as dsn:
-        async with open_database(dsn) as database, database.listen("leasehold") as listening:
+        async with open_database(dsn) as database, listen(database, "leasehold") as listening:
             await database.fetch("select pg_notify('leasehold', 'hello')")
             with trio.fail_after(PATIENCE):
                 assert await listening.payloads.receive() == "hello"
@@ -121,7 +122,7 @@ async def test_a_pooler_that_lends_whole_sessions_lets_notifications_through(dat
 async def test_the_direct_connection_listens_and_the_pooled_one_works(pooled_url: str, database_url: str) -> None:
     async with (
         open_database(pooled_url, direct_dsn=database_url) as database,
-        database.listen("leasehold") as listening,
+        listen(database, "leasehold") as listening,
     ):
         await database.fetch("select pg_notify('leasehold', 'hello')")
         with trio.fail_after(PATIENCE):

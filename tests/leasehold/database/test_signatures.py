@@ -128,4 +128,4 @@ async def test_what_is_lacking_is_asked_once_and_functions_that_are_missing_are_
 
 async def test_those_who_share_a_pool_share_what_they_know(database: Database) -> None:
     async with database.reserve("own") as reserved, database.transaction() as transaction:
-        assert reserved.fit is transaction.fit is database.fit is database.inner.fit
+        assert reserved.fit is transaction.fit is database.fit is database.fit

@@ -11,7 +11,7 @@ import asyncpg
 import pytest
 import trio
 
-from leasehold.database import AsyncioDatabase, Database, open_asyncio_database, open_database
+from leasehold.database import Database, open_asyncio_database, open_database
 from leasehold.database.transactions import release
 from leasehold.errors import BadInput, QueryRefused, TransactionEnded
 from tests.support.flavours import in_flavour
@@ -39,7 +39,7 @@ async def transact(database: Any, work: Callable[[Any], Awaitable[object]]) -> N
         await work(tx)
 
 
-async def count(database: Database | AsyncioDatabase) -> int:
+async def count(database: Database) -> int:
     return (await database.fetch("select count(*) from public.rows"))[0][0]
 
 
@@ -83,7 +83,7 @@ def test_sql_that_ends_the_transaction_is_noticed_at_once_and_nothing_comes_afte
 def test_what_ends_it_over_the_connection_itself_is_noticed_at_its_end(
     database_url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def work(database: AsyncioDatabase) -> None:
+    async def work(database: Database) -> None:
         async def commit_and_raise(tx: Any) -> None:
             await tx.connection.execute(f"{INSERT}; commit")
             raise ZeroDivisionError
@@ -142,7 +142,7 @@ def test_a_failed_statement_that_nobody_minded_is_no_commit(database_url: str, f
 
 
 def test_temporary_tables_go_with_the_transaction_that_made_them(database_url: str) -> None:
-    async def work(database: AsyncioDatabase) -> None:
+    async def work(database: Database) -> None:
         for _ in range(2):
             async with database.transaction() as tx:
                 await tx.execute("create temp table scratch as select 1 as n")

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from leasehold.database import Database
+from leasehold.database.border import listen
 from leasehold.errors import NotFound
 from tests.support.sql_tokens import create, create_with_hash
 from tests.support.sql_waits import freeze
@@ -37,7 +38,7 @@ async def test_one_that_has_expired_was_not_active(database: Database) -> None:
 
 async def test_gateways_are_told(database: Database) -> None:
     token_id = await create(database)
-    async with database.listen("leasehold_access") as listening:
+    async with listen(database, "leasehold_access") as listening:
         await database.call("revoke_token", token_id)
         assert await anext(listening.payloads) == "tokens"
 

@@ -4,6 +4,7 @@ import pytest
 import trio
 
 from leasehold.database import Database
+from leasehold.database.border import listen
 from tests.support.sql_edges import broken_chains, complete_all, edges, enqueue_blocked
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, snapshot, state
@@ -53,7 +54,7 @@ async def test_who_waits_for_a_chain_is_told_of_its_end_and_only_then(database: 
         await empty(database)
         await enqueue_many(database, [{"kind": "a", "max_attempts": 1}] * 3)
         await wait_for(database, 1)
-        async with database.listen("leasehold") as listening:
+        async with listen(database, "leasehold") as listening:
             claimed = await worker.claim()
             await worker.complete(claimed[1:2])
             first = claimed[:1]

@@ -8,6 +8,7 @@ import pytest
 import trio
 
 from leasehold.database import Database
+from leasehold.database.border import listen
 from leasehold.errors import BadInput, UnknownJob, WrongState
 from tests.support.sql_chains import blocked, chain, continued, ended
 from tests.support.sql_jobs import empty, enqueue, events, job, snapshot, state
@@ -80,7 +81,7 @@ async def test_its_worker_is_told_and_whatever_it_still_writes_is_refused(
             claimed = await worker.claim()
             if was == "running":
                 await worker.start(claimed)
-            async with database.listen("leasehold") as listening:
+            async with listen(database, "leasehold") as listening:
                 await complete(database, job_id, "outside")
                 with trio.fail_after(PATIENCE):
                     assert await listening.payloads.receive() == f"lost:{job_id}:1:already_completed"

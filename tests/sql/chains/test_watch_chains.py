@@ -6,6 +6,7 @@ import pytest
 import trio
 
 from leasehold.database import Database
+from leasehold.database.border import listen
 from tests.support.sql_chains import continued, ended
 from tests.support.sql_jobs import empty, enqueue
 from tests.support.sql_worker import SqlWorker
@@ -71,7 +72,7 @@ async def test_however_a_watched_chain_ends_it_is_notified_once_and_watched_no_m
         chain_id, other = await enqueue(database, "a"), await enqueue(database, "b")
         await over(database, [chain_id])
         claimed = await worker.claim(kinds=["a"])
-        async with database.listen("leasehold") as listening:
+        async with listen(database, "leasehold") as listening:
             if end == "complete":
                 await worker.complete(claimed)
             elif end == "fail":

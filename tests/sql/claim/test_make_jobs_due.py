@@ -4,6 +4,7 @@ import pytest
 import trio
 
 from leasehold.database import Database
+from leasehold.database.border import listen
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, states
 from tests.support.sql_waits import freeze, open_transaction
 from tests.support.sql_worker import SqlWorker, ids
@@ -60,7 +61,7 @@ async def test_idle_workers_are_woken_unless_nobody_wants_it(database: Database,
             await worker.register()
             await enqueue_many(database, [{**SOON, "queue": "x"}, {**SOON, "queue": "y", "key": "k"}])
             await database.execute("update leasehold.workers set idle = true")
-            async with database.listen("leasehold") as listening, database.reserve("later") as later:
+            async with listen(database, "leasehold") as listening, database.reserve("later") as later:
                 await database.execute("update leasehold.jobs set run_at = now() - interval '1 s'")
                 await later.call("make_jobs_due", 10, notify)
                 await listening.notify("leasehold", "end", PATIENCE)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import trio
 
 from leasehold.database import Database
+from leasehold.database.border import listen
 from tests.support.sql_edges import enqueue_blocked
 from tests.support.sql_jobs import enqueue, enqueue_many, events, job, state, states
 from tests.support.sql_waits import freeze, open_transaction
@@ -64,7 +65,7 @@ async def test_whoever_runs_it_is_told_and_refused(database: Database, worker: S
     await enqueue(database)
     claimed = await worker.claim()
     await miss(database, 1)
-    async with database.listen("leasehold") as listening:
+    async with listen(database, "leasehold") as listening:
         await database.call("expire_jobs")
         with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == "lost:1:1:deadline"
@@ -91,7 +92,7 @@ async def test_who_waits_for_the_end_of_the_chain_is_told(database: Database) ->
     await enqueue(database)
     await database.fetch("insert into leasehold.chain_waiters values (1, now() + interval '1 h')")
     await miss(database, 1)
-    async with database.listen("leasehold") as listening:
+    async with listen(database, "leasehold") as listening:
         await database.call("expire_jobs")
         with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == "closed:1"

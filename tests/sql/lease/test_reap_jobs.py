@@ -7,6 +7,7 @@ import pytest
 import trio
 
 from leasehold.database import Database, Row
+from leasehold.database.border import listen
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, states
 from tests.support.sql_waits import freeze, open_transaction, until_waiting
@@ -123,7 +124,7 @@ async def test_owners_are_told_and_idle_workers_woken(database: Database, worker
     idle = SqlWorker(database, "idle")
     await idle.register()
     await idle.claim()
-    async with database.listen("leasehold") as listening:
+    async with listen(database, "leasehold") as listening:
         await database.call("reap_jobs")
         with trio.fail_after(PATIENCE):
             heard = {await listening.payloads.receive() for _ in range(4)}

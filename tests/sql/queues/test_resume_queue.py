@@ -3,6 +3,7 @@ from __future__ import annotations
 import trio
 
 from leasehold.database import Database
+from leasehold.database.border import listen
 from tests.support.sql_jobs import enqueue
 from tests.support.sql_worker import SqlWorker, ids
 from tests.support.waiting import PATIENCE
@@ -17,7 +18,7 @@ async def test_a_resumed_queue_is_claimed_from(database: Database, worker: SqlWo
 
 async def test_its_workers_are_woken(database: Database) -> None:
     await database.call("pause_queue", "q")
-    async with database.listen("leasehold") as listening:
+    async with listen(database, "leasehold") as listening:
         await database.call("resume_queue", "q")
         with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == "wake:q"

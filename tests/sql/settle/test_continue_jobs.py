@@ -6,6 +6,7 @@ import pytest
 import trio
 
 from leasehold.database import Database
+from leasehold.database.border import listen
 from leasehold.errors import BadInput
 from tests.support.sql_edges import broken_chains, claim_kind, complete_all, edges, enqueue_blocked, links
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, state, states
@@ -298,7 +299,7 @@ async def test_new_jobs_wake_an_idle_worker(database: Database, worker: SqlWorke
     await enqueue(database, queue="q")
     claimed = await worker.claim()
     await worker.claim()
-    async with database.listen("leasehold") as listening:
+    async with listen(database, "leasehold") as listening:
         await worker.continue_with(claimed, [{"next": {"kind": "b", "queue": "q"}}])
         with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == "wake:q"

@@ -7,6 +7,7 @@ import pytest
 import trio
 
 from leasehold.database import Database
+from leasehold.database.border import listen
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, states
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import BOOM, SqlWorker
@@ -64,7 +65,7 @@ async def test_retry_at_once_is_pending_and_wakes(database: Database, worker: Sq
     await enqueue(database, notify=False)
     claimed = await worker.claim()
     await database.execute("update leasehold.workers set idle = true")
-    async with database.listen("leasehold") as listening:
+    async with listen(database, "leasehold") as listening:
         assert (await worker.fail(claimed, retry_in=[0.0]))[1]["outcome"] == "pending"
         with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == "wake:default"

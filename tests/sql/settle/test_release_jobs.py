@@ -3,6 +3,7 @@ from __future__ import annotations
 import trio
 
 from leasehold.database import Database
+from leasehold.database.border import listen
 from tests.support.sql_jobs import enqueue, enqueue_many, events, job
 from tests.support.sql_worker import SqlWorker
 from tests.support.waiting import PATIENCE
@@ -29,7 +30,7 @@ async def test_idle_workers_are_woken_for_it(database: Database, worker: SqlWork
     idle = SqlWorker(database, "idle")
     await idle.register()
     await idle.claim()
-    async with database.listen("leasehold") as listening:
+    async with listen(database, "leasehold") as listening:
         await worker.release(claimed)
         with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == "wake:q"

@@ -21,7 +21,7 @@ from leasehold.errors import SchemaMismatch, SchemaOutdated
 from leasehold.sql import read_text
 
 if TYPE_CHECKING:
-    from leasehold.database import AsyncioDatabase, Database, OpenTransaction
+    from leasehold.database import Database, OpenTransaction
 
 VERSIONS = """
     select coalesce(max(version), 0) as version, coalesce(bool_or(breaking and version > $1), false) as breaking
@@ -158,7 +158,7 @@ class Drift(msgspec.Struct, frozen=True):
         )
 
 
-async def describe_schema(database: Database | AsyncioDatabase) -> Description:
+async def describe_schema(database: Database) -> Description:
     """The schema in a database. Empty where there is none."""
     async with database.transaction() as session:
         await session.execute(PLAINLY)

@@ -10,7 +10,7 @@ import pytest
 
 from leasehold.client import chain_ends as chain_watch
 from leasehold.client.chain_ends import ChainWatch, Wait
-from leasehold.database import AsyncioDatabase
+from leasehold.database import Database
 from leasehold.errors import DatabaseUnavailable, QueryRefused
 from tests.support.flavours import in_flavour
 from tests.support.waiting import PATIENCE
@@ -46,7 +46,7 @@ Work = Callable[[Scripted, ChainWatch], Awaitable[None]]
 def watching(work: Work) -> None:
     async def main() -> None:
         database = Scripted()
-        watch = ChainWatch(cast(AsyncioDatabase, database))
+        watch = ChainWatch(cast(Database, database))
         async with asyncio.timeout(PATIENCE):
             await work(database, watch)
             await watch.close()

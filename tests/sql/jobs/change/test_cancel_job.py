@@ -7,6 +7,7 @@ import pytest
 import trio
 
 from leasehold.database import Database, Row
+from leasehold.database.border import listen
 from leasehold.errors import RowLocked, UnknownJob, WrongState
 from tests.support.sql_chains import blocked
 from tests.support.sql_holders import HOLDS, pid_of, row_held
@@ -57,7 +58,7 @@ async def test_a_running_handler_is_told(database: Database, worker: SqlWorker, 
         await empty(database)
         with subtests.test(state=state):
             job_id, _ = await job_in(database, worker, state)
-            async with database.listen("leasehold") as listening:
+            async with listen(database, "leasehold") as listening:
                 await database.call("cancel_job", job_id)
                 with trio.fail_after(PATIENCE):
                     assert await listening.payloads.receive() == f"lost:{job_id}:1:cancelled"

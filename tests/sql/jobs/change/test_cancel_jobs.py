@@ -8,6 +8,7 @@ import pytest
 import trio
 
 from leasehold.database import Caller, Database
+from leasehold.database.border import listen
 from leasehold.errors import BadInput
 from tests.support.sql_edges import enqueue_blocked
 from tests.support.sql_holders import pid_of, row_held
@@ -101,7 +102,7 @@ async def test_ids_are_all_answered_each_with_the_reason_where_nothing_was_done(
 
 async def test_a_dry_run_answers_the_same_and_changes_and_tells_nothing(alive: Database) -> None:
     before = await snapshot(alive)
-    async with alive.listen("leasehold") as listening:
+    async with listen(alive, "leasehold") as listening:
         would = await cancel(alive, dry_run=True)
         assert await snapshot(alive) == before
         await alive.execute("notify leasehold, 'end'")
@@ -117,7 +118,7 @@ async def test_unless_it_is_said_otherwise_it_is_a_dry_run(alive: Database) -> N
 
 
 async def test_handlers_that_run_are_told(alive: Database) -> None:
-    async with alive.listen("leasehold") as listening:
+    async with listen(alive, "leasehold") as listening:
         await cancel(alive, job_ids=[1, 2, 3])
         with trio.fail_after(PATIENCE):
             told = {await listening.payloads.receive() for _ in range(2)}
@@ -136,7 +137,7 @@ async def test_a_key_is_given_on(alive: Database) -> None:
 
 async def test_who_waits_for_a_chain_is_told(alive: Database) -> None:
     await alive.execute("insert into leasehold.chain_waiters values (3, now() + interval '1 minute')")
-    async with alive.listen("leasehold") as listening:
+    async with listen(alive, "leasehold") as listening:
         await cancel(alive, queue="q")
         with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == "closed:3"

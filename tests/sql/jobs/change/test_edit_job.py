@@ -8,6 +8,7 @@ import pytest
 import trio
 
 from leasehold.database import Caller, Database
+from leasehold.database.border import listen
 from leasehold.errors import BadInput, UnknownJob, WrongState
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, states
 from tests.support.sql_waits import open_transaction, until_waiting
@@ -96,7 +97,7 @@ async def test_idle_workers_are_woken(database: Database, worker: SqlWorker) -> 
     await enqueue(database, delay=timedelta(hours=1))
     await worker.register()
     await worker.claim()
-    async with database.listen("leasehold") as listening:
+    async with listen(database, "leasehold") as listening:
         await edit(database, run_at=datetime.now(UTC), queue="q")
         with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == "wake:q"

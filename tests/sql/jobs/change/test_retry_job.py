@@ -4,6 +4,7 @@ import pytest
 import trio
 
 from leasehold.database import Database
+from leasehold.database.border import listen
 from leasehold.errors import UnknownJob, WrongState
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, states
@@ -130,7 +131,7 @@ async def test_idle_workers_are_woken(database: Database, worker: SqlWorker) -> 
     await database.call("cancel_job", 1)
     await worker.register()
     await worker.claim()
-    async with database.listen("leasehold") as listening:
+    async with listen(database, "leasehold") as listening:
         await database.call("retry_job", 1)
         with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == "wake:q"

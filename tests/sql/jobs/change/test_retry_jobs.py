@@ -7,6 +7,7 @@ import pytest
 import trio
 
 from leasehold.database import Caller, Database
+from leasehold.database.border import listen
 from leasehold.errors import BadInput
 from tests.support.sql_jobs import enqueue, enqueue_many, events, snapshot, state, states
 from tests.support.sql_unique import enqueue_one
@@ -108,7 +109,7 @@ async def test_a_dry_run_answers_the_same_and_changes_nothing(dead: Database, wo
     await worker.register()
     await dead.execute("update leasehold.workers set idle = true")
     before = await snapshot(dead)
-    async with dead.listen("leasehold") as listening:
+    async with listen(dead, "leasehold") as listening:
         would = await retry(dead, dry_run=True, state=None, job_ids=[1, 2, 3, 4, 5])
         assert await snapshot(dead) == before
         assert await retry(dead, state=None, job_ids=[1, 2, 3, 4, 5]) == would

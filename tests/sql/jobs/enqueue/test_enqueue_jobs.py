@@ -6,6 +6,7 @@ import pytest
 import trio
 
 from leasehold.database import Caller, Database
+from leasehold.database.border import listen
 from leasehold.errors import BadInput, IdempotencyMismatch
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, job, snapshot, states
 from tests.support.sql_waits import freeze, open_transaction, rolled_back, until_waiting
@@ -80,7 +81,7 @@ async def test_a_wake_up_for_any_queue_name_is_data_too(database: Database) -> N
         await empty(database)
         await SqlWorker(database).register()
         await database.execute("update leasehold.workers set idle = true")
-        async with database.listen("leasehold") as listening:
+        async with listen(database, "leasehold") as listening:
             await enqueue(database, queue=name)
             with trio.fail_after(PATIENCE):
                 assert await listening.payloads.receive() == f"wake:{name}"

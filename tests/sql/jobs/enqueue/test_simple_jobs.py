@@ -6,8 +6,7 @@ import json
 from random import Random
 from typing import Any
 
-from leasehold.database import Database
-from leasehold.database.border import Transaction
+from leasehold.database import Database, Transaction
 from leasehold.errors import LeaseholdError
 from tests.support.sql_jobs import enqueue_many, snapshot
 from tests.support.sql_kinds import ORDER, declare

@@ -3,6 +3,7 @@ from __future__ import annotations
 import trio
 
 from leasehold.database import Database
+from leasehold.database.border import listen
 from tests.support.sql_jobs import enqueue_many, states
 from tests.support.sql_waits import open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker, insist
@@ -45,7 +46,7 @@ async def test_idle_workers_are_woken_for_the_queues_of_what_was_promoted(
     await waiting_jobs(database, "k", "l")
     await worker.register()
     await database.execute("update leasehold.workers set idle = true")
-    async with database.listen("leasehold") as listening:
+    async with listen(database, "leasehold") as listening:
         await database.call("promote_waiting_jobs", ["k", "nobody"])
         await database.call("promote_waiting_jobs", ["l"], False)
         await listening.notify("leasehold", "end", PATIENCE)

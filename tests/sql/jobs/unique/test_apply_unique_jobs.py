@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import trio
 
 from leasehold.database import Database
+from leasehold.database.border import listen
 from tests.support.sql_jobs import enqueue_many, job, snapshot, states
 from tests.support.sql_unique import enqueue_one, enqueue_unique
 from tests.support.sql_worker import SqlWorker
@@ -49,7 +50,7 @@ async def test_a_job_may_be_moved_to_now_and_idle_workers_are_woken(database: Da
     await enqueue_one(database, unique=EXTEND, delay=3600)
     await worker.register()
     await worker.claim()
-    async with database.listen("leasehold") as listening:
+    async with listen(database, "leasehold") as listening:
         assert await enqueue_one(database, unique=EXTEND) == (1, "extended")
         with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == "wake:default"

@@ -3,11 +3,12 @@ from __future__ import annotations
 import trio
 
 from leasehold.database import Database
+from leasehold.database.border import listen
 from tests.support.waiting import PATIENCE
 
 
 async def test_everybody_or_one_queue_is_woken(database: Database) -> None:
-    async with database.listen("leasehold") as listening:
+    async with listen(database, "leasehold") as listening:
         await database.call("wake")
         await database.call("wake", "images; drop")
         with trio.fail_after(PATIENCE):

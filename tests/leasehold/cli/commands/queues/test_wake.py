@@ -6,6 +6,7 @@ from contextvars import Context
 import trio
 
 from leasehold.database import Database
+from leasehold.database.border import listen
 from tests.leasehold.cli.conftest import Cli, Transcript
 from tests.support.waiting import PATIENCE
 
@@ -16,7 +17,7 @@ async def elsewhere(work: Callable[[], Transcript]) -> Transcript:
 
 
 async def test_waking_sends_the_notification_that_psql_would_send(cli: Cli, database: Database) -> None:
-    async with database.listen("leasehold") as listening:
+    async with listen(database, "leasehold") as listening:
         everybody = await elsewhere(lambda: cli("wake", "--output", "text"))
         some = await elsewhere(lambda: cli("wake", "crawl", "--output", "text"))
         with trio.fail_after(PATIENCE):
