@@ -9,7 +9,7 @@ from typing import Any
 
 import trio
 
-from leasehold.database import running_flavour
+from leasehold.concurrency.flavours import running_flavour
 
 Start = Callable[[Callable[[], Awaitable[Any]]], Callable[[], object]]
 

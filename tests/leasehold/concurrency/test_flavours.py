@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from leasehold.concurrency.flavours import new_moment, pause
-from leasehold.database import running_flavour
+from leasehold.concurrency.flavours import new_moment, pause, running_flavour
 from tests.support.flavours import in_flavour
 from tests.support.many import tasks
 
