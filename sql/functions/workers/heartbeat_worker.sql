@@ -7,9 +7,10 @@
 --             cpu_user, cpu_system: seconds of CPU that its process has used
 -- Returns     is_known: whether the worker is; if not, it registers again · commands: JSON array of {id, command, args} that are
 --             not acknowledged yet, oldest first, again and again until they are; null: none
---             is_to_listen, idle_alike: as find_place
+--             is_to_listen, idle_alike: as find_place, which looks at all workers: beside more than 128 of them one that does not listen
+--             and is not new learns of its place by chance, so that all together ask no more often than 128 would; else both null
 -- Errors      none
--- Tables      workers, worker_commands, as excuse_jobs and find_place
+-- Tables      workers, worker_commands, pg_class (read), as excuse_jobs and find_place
 create or replace function leasehold.heartbeat_worker(
     incarnation uuid, active_jobs integer, state text, listening boolean, slots integer default null, memory double precision default null,
     cpu double precision default null, backoff text default null, backoff_for double precision default null,
@@ -20,6 +21,7 @@ set search_path = leasehold, pg_catalog, pg_temp as $$
 declare
     v_now        timestamptz := leasehold.clock();
     v_has_losses boolean;
+    v_is_new     boolean;
 begin
     update leasehold.workers w
        set heartbeat_at = v_now, active_jobs = heartbeat_worker.active_jobs, state = heartbeat_worker.state,
@@ -29,7 +31,7 @@ begin
            rss = heartbeat_worker.rss, cpu_user = heartbeat_worker.cpu_user, cpu_system = heartbeat_worker.cpu_system, backoff = heartbeat_worker.backoff,
            backoff_until = v_now + make_interval(secs => case when heartbeat_worker.backoff is not null then heartbeat_worker.backoff_for end)
      where w.incarnation = heartbeat_worker.incarnation and w.stopped_at is null
-    returning w.losses is not null into v_has_losses;
+    returning w.losses is not null, w.started_at > v_now - interval '1 minute' into v_has_losses, v_is_new;
     is_known := found;
     if v_has_losses then
         perform leasehold.excuse_jobs(heartbeat_worker.incarnation);
@@ -41,7 +43,10 @@ begin
           from leasehold.worker_commands c
          where c.incarnation = heartbeat_worker.incarnation and c.done_at is null and c.received_at is not null;
     end if;
-    select p.is_to_listen, p.idle_alike into is_to_listen, idle_alike from leasehold.find_place(heartbeat_worker.incarnation, v_now) p;
+    if is_known and (heartbeat_worker.listening or v_is_new
+                     or random() * (select c.reltuples from pg_class c where c.oid = 'leasehold.workers'::regclass) < 128) then
+        select p.is_to_listen, p.idle_alike into is_to_listen, idle_alike from leasehold.find_place(heartbeat_worker.incarnation, v_now) p;
+    end if;
     return next;
 end
 $$;

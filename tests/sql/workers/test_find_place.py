@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from uuid import UUID
+
 import pytest
 
 from leasehold.database import Database
@@ -79,3 +81,21 @@ async def test_a_heartbeat_tells_a_worker_its_place_and_knows_none_of_a_stranger
     assert (row["is_to_listen"], row["idle_alike"]) == (False, 40)
     [row] = await database.call("heartbeat_worker", SqlWorker(database).incarnation, 0, "ready", False)
     assert (row["is_to_listen"], row["idle_alike"]) == (None, None)
+
+
+async def test_in_a_fleet_of_a_thousand_those_that_rest_ask_now_and_then(database: Database) -> None:
+    """Looking at all workers at each heartbeat would make the cost of a fleet grow with its square."""
+    await database.fetch(FLEET, 1_000, "k", 1)
+    assert await count_told(database, listening=False) == 300, "the statistics do not know of the fleet yet"
+    await database.execute("vacuum analyze leasehold.workers")
+    assert 0 < await count_told(database, listening=False) < 300
+    assert await count_told(database, listening=True) == 300
+    await database.execute("update leasehold.workers set started_at = now()")
+    assert await count_told(database, listening=False) == 300
+
+
+async def count_told(database: Database, *, listening: bool) -> int:
+    """How many of 300 heartbeats of the last worker tell it its place."""
+    beat = "select count(h.is_to_listen) from generate_series(1, 300) n, lateral leasehold.heartbeat_worker($1, n, 'ready', $2) h"
+    [row] = await database.fetch(beat, UUID(f"{1_000:032}"), listening)
+    return row[0]
