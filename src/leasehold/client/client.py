@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar, overload
 
 from leasehold import asks
 from leasehold.app import App
@@ -25,20 +27,21 @@ from leasehold.client.nouns.schedules import Schedules
 from leasehold.client.nouns.sources import Sources
 from leasehold.client.nouns.tokens import Tokens
 from leasehold.client.nouns.workers import Workers
-from leasehold.client.transactions import Transactions
-from leasehold.client.waits import Waits
-from leasehold.database import Caller
+from leasehold.database import Caller, Database, OpenTransaction
+from leasehold.database.calls import Hooks
 from leasehold.errors import BadInput
 from leasehold.events import Event, JobCancelled, JobRequeued
+from leasehold.jobs.kind import Kind
 from leasehold.jobs.middleware import EnqueueMiddleware
 from leasehold.notify.doorbell import Doorbell
 from leasehold.payloads.options import PayloadOptions
 from leasehold.records.jobs import JobRecord
 
 E = TypeVar("E", bound=Event)
+R = TypeVar("R")
 
 
-class Client(Enqueues, Waits, Transactions):
+class Client(Enqueues):
     """Calls the SQL functions over a database of either flavour.
 
     Args:
@@ -111,6 +114,78 @@ class Client(Enqueues, Waits, Transactions):
         if JobRequeued in self._core.observers.heard:
             self._core.observers.emit(JobRequeued(job_id=job_id, state=state))
         return state
+
+    @overload
+    async def wait(self, chain_id: int, *, timeout: float | timedelta | None = None) -> Any: ...
+    @overload
+    async def wait(self, chain_id: int, *, kind: Kind[..., R], timeout: float | timedelta | None = None) -> R: ...
+    async def wait(
+        self, chain_id: int, *, kind: Kind[..., Any] | None = None, timeout: float | timedelta | None = None
+    ) -> Any:
+        """Wait until a chain ends, and return its output.
+
+        All waits of a client share one connection that listens and one statement that looks: at once, after 50 ms, then
+        less and less often, every 5 s in the end. A wait goes on while the database is away. `client.chains.wait`
+        returns the chain instead, also where it failed or was cancelled.
+
+        Example:
+            total = await client.wait(await client.enqueue(add_up.new(2026)), kind=add_up, timeout=30)
+
+        Args:
+            chain_id: id of the first job, as `enqueue` returns it.
+            kind: of the first job. The output is then checked against what its handler returns, and typed.
+            timeout: seconds or timedelta; 0 looks once, None waits without end.
+
+        Raises:
+            ChainFailed, ChainCancelled: the chain ended without an output; `error.chain` says how. It opens again when its
+                last job is retried.
+            WaitTimeout: the chain is still open, and goes on.
+            UnknownJob: there is no chain of this id, or it was deleted meanwhile.
+            PayloadMissing, PayloadDamaged, StoreUnavailable: the output lies in the payload store and cannot be loaded.
+            BadInput: the output does not fit `kind`, or the client is not on a pool of connections.
+        """
+        chain = await self._core.ends.wait(chain_id, timeout)
+        return asks.output_of(await self._core.locker.filled(chain), kind)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncGenerator[OpenTransaction]:
+        """Open a transaction on the client's pool: it commits with the block, or rolls back when the block raises.
+
+        Workers are woken and events are told after the commit; without a commit, they are not. `tx.savepoint()` undoes a part.
+
+        Example:
+            async with client.transaction() as tx:
+                await tx.execute("insert into orders values ($1)", 42)
+                await client.enqueue(ship.new(order=42), connection=tx)
+
+        Raises:
+            BadInput: the client does not call the database over a pool.
+            DatabaseUnavailable: also on the commit; nobody knows then whether it took place.
+        """
+        database = self._database
+        if not isinstance(database, Database):
+            raise BadInput(f"only a client of open_client has transactions, not one that calls over {database!r}")
+        async with database.transaction() as transaction:
+            yield transaction
+
+    @asynccontextmanager
+    async def hooks(self) -> AsyncGenerator[Hooks]:
+        """Collect what must wait for the commit of your own connection, and do it when the block ends.
+
+        `enqueue(..., hooks=hooks)` puts off waking workers and telling events. A block that raises drops both. To choose
+        the moment, call `await hooks.flush()` or `hooks.discard()` inside the block.
+
+        Example:
+            async with client.hooks() as hooks, connection.transaction():
+                await client.enqueue(ship.new(order=42), connection=connection, hooks=hooks)
+        """
+        hooks = Hooks()
+        try:
+            yield hooks
+        except BaseException:
+            hooks.discard()
+            raise
+        await hooks.flush()
 
     async def close(self) -> None:
         """Close a client that `connect` has opened, after what it still has to tell workers. A second time does nothing.
