@@ -2,6 +2,8 @@
 --             it is its turn to look for leases that have run out (take_reap_turn). Now and then it asks on the way for its epoch
 --             (find_epoch), and says that it is alive (heartbeat_worker). In another epoch than the known one it does nothing else.
 --             Where there is nothing to claim, the worker counts as idle, in case its last claim could not say so.
+--             Call it in a transaction of its own, which does not wait for the disk (synchronous_commit = off): what a crash of
+--             Postgres would lose here, the next call says again.
 -- Parameters  queues: those the worker serves, null or empty for all · every: as take_reap_turn
 --             known, seen: as find_epoch; null known: the epoch is not asked for
 --             incarnation: of the worker, null for nobody · vitals: JSON object with the parameters of heartbeat_worker by name; null vitals: no heartbeat
@@ -22,6 +24,7 @@ language plpgsql volatile
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
 #variable_conflict use_column
 begin
+    perform set_config('synchronous_commit', 'off', true);
     if look_for_work.known is not null then
         select f.epoch, f.position into epoch, position from leasehold.find_epoch(look_for_work.known, look_for_work.seen) f;
         if epoch <> look_for_work.known then

@@ -85,3 +85,14 @@ async def test_in_another_epoch_it_takes_no_turn_and_sends_no_heartbeat(database
     [shown] = await database.fetch("select state from leasehold.workers")
     assert shown["state"] == "ready"
     assert await database.call_value("take_reap_turn", EVERY) is True
+
+
+async def test_its_transaction_does_not_wait_for_the_disk(database: Database) -> None:
+    """So a fleet with nothing to do leaves the disk alone. The transaction after it waits as always."""
+    asked = "select current_setting('synchronous_commit') as waits"
+    async with database.transaction() as transaction:
+        await transaction.call("look_for_work", None, EVERY)
+        assert (await transaction.fetch(asked))[0]["waits"] == "off"
+    async with database.reserve("looks") as connection:
+        await connection.call("look_for_work", None, EVERY)
+        assert (await connection.fetch(asked))[0]["waits"] == "on"

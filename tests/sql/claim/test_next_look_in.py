@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 
 from leasehold.database import Database, ReservedConnection
@@ -7,6 +8,11 @@ from tests.support.sql_jobs import enqueue, enqueue_many
 from tests.support.sql_limits import enqueue_groups, limit
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker
+
+IDLE_FLEET = """
+select leasehold.register_worker(gen_random_uuid(), 'w', 'h', 1, '0', '{}', '{}', 1, true) from generate_series(1, 1000);
+update leasehold.workers set idle = true
+"""
 
 
 async def look_in(connection: ReservedConnection, *queues: str) -> float | None:
@@ -59,11 +65,23 @@ async def test_of_groups_the_soonest_token_that_a_pending_job_needs_counts(datab
 
 async def test_of_a_large_idle_fleet_only_some_are_told_of_the_next_scheduled_job(database: Database) -> None:
     await enqueue_many(database, [{"kind": "a", "delay": 60}])
-    await database.execute(
-        "select leasehold.register_worker(gen_random_uuid(), 'w', 'h', 1, '0', '{}', '{}', 1, true)"
-        "  from generate_series(1, 1000); update leasehold.workers set idle = true"
-    )
+    await database.execute(IDLE_FLEET)
     [[told]] = await database.fetch(
         "select count(*) from generate_series(1, 2000) where leasehold.next_look_in() is not null"
     )
     assert 20 < told < 200, "32 of a thousand"
+
+
+async def test_where_nothing_is_scheduled_the_size_of_the_fleet_costs_nothing(database: Database) -> None:
+    async with database.reserve("looks") as connection:
+
+        async def blocks() -> int:
+            [row] = await connection.fetch("explain (analyze, buffers, format json) select leasehold.next_look_in()")
+            [plan] = json.loads(row[0])
+            return plan["Plan"]["Shared Hit Blocks"] + plan["Plan"]["Shared Read Blocks"]
+
+        for _ in range(10):  # until its statements have their plans
+            await look_in(connection)
+        alone = await blocks()
+        await database.execute(IDLE_FLEET)
+        assert await blocks() == alone
