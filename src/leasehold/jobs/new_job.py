@@ -162,6 +162,11 @@ def begins_chain(blocker: Blocker) -> bool:
     return isinstance(blocker.chain if isinstance(blocker, Ended) else blocker, NewJob)
 
 
+def waits_for_nobody(job: NewJob[Any]) -> bool:
+    """Whether the statement that enqueues the job never waits for a transaction that has the same key."""
+    return job.idempotency_key is None and job.unique is None and not job.blockers
+
+
 class JobOptions(TypedDict, total=False):
     """The options of a job: what `client.enqueue`, `job.but` and `NewJob` take beside the kind and its args.
 
