@@ -34,7 +34,8 @@ from leasehold.gateway.metrics import Checkup, DatabaseMetrics
 from leasehold.gateway.routing.coalescer import Coalescer
 from leasehold.gateway.routing.hiding import Hiding
 from leasehold.gateway.routing.services import Check, GatewayServices
-from leasehold.gateway.serving.application import DRAIN, build_application, problem_response
+from leasehold.gateway.serving.application import build_application
+from leasehold.gateway.serving.handling import DRAIN, problem_response
 from leasehold.gateway.stream.hub import Hub
 from leasehold.settings import Settings
 from leasehold.settings.settings import seconds_to_stop
