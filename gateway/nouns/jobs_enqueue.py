@@ -138,18 +138,16 @@ class KeysBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 ARGS_DECODER = msgspec.json.Decoder(dict[str, Any])
 
 
-def new_job(body: JobBody, services: GatewayServices, path: str = "$") -> NewJob:
+def new_job(body: JobBody, limits: RequestLimits, path: str = "$") -> NewJob:
     """The job that the body asks for. `path` is where the body stands in the request.
 
-    The args are read here, and sent on as the very bytes that came unless the client has an app to check them.
+    The args are read here, and sent on as the very bytes that came.
     """
-    args = read_args(bytes(body.args), services.limits, f"{path}.args")
+    read_args(bytes(body.args), limits, f"{path}.args")
     if body.delay is not None and body.run_at is not None:
         raise refuse_field(f"{path}.delay", "Give delay or run_at, not both")
     fields = msgspec.structs.asdict(body)  # which are named as those of NewJob
     fields["check_args"] = body.check_args is not False
-    if services.has_app:
-        fields["args"] = args
     if body.blockers is not None:
         fields["blockers"] = [read_blocker(each) for each in body.blockers]
     return NewJob(**fields)
@@ -223,7 +221,7 @@ async def enqueue_job(call: Call[NoParameters, JobBody]) -> Reply:
     """
     key = call.headers.get(IDEMPOTENCY_KEY)
     check_header_key(key)
-    job = new_job(call.body, call.services)
+    job = new_job(call.body, call.services.limits)
     if key is not None:
         job = under_key(job, key, fingerprint_of(call.raw))
     written = await call.services.coalescer.enqueue(job, len(bytes(call.body.args)))
@@ -255,7 +253,7 @@ async def enqueue_batch(call: Call[NoParameters, list[JobBody]]) -> Page[Enqueue
     """
     key = call.headers.get(IDEMPOTENCY_KEY)
     check_header_key(key)
-    jobs = [new_job(body, call.services, f"$[{index}]") for index, body in enumerate(call.body)]
+    jobs = [new_job(body, call.services.limits, f"$[{index}]") for index, body in enumerate(call.body)]
     if key is not None:
         fingerprint = fingerprint_of(call.raw)
         jobs = [under_key(job, key, fingerprint, f"$[{index}]") for index, job in enumerate(jobs)]
@@ -282,7 +280,7 @@ async def enqueue_for_keys(call: Call[NoParameters, KeysBody]) -> Page[KeyedJob]
     """
     body = call.body
     call.services.hiding.refuse_search(call.identity, body.filter.metadata, "$.filter.metadata")
-    job = new_job(body.job, call.services, "$.job")
+    job = new_job(body.job, call.services.limits, "$.job")
     for name in ("key", "idempotency_key"):
         if getattr(job, name) is not None:
             raise refuse_field(f"$.job.{name}", "Each of the jobs gets a key of its own")

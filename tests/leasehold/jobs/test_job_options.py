@@ -162,8 +162,8 @@ def test_an_option_is_sent_to_the_database_and_checked_before(name: str) -> None
 def test_an_option_comes_from_the_body_of_a_request(name: str) -> None:
     sent = SAMPLES[name] if name != "deadline" else SAMPLES["run_at"]
     body = msgspec.json.decode(msgspec.json.encode({"kind": "a", name: sent}), type=JobBody)
-    services: Any = SimpleNamespace(has_app=False, limits=SimpleNamespace(args_bytes=100))
-    assert getattr(new_job(body, services), name) == sent
+    limits: Any = SimpleNamespace(args_bytes=100)
+    assert getattr(new_job(body, limits), name) == sent
 
 
 def test_an_option_that_can_be_edited_can_be_edited_everywhere() -> None:
