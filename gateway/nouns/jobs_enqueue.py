@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from leasehold.gateway.access.identities import Scope
-from leasehold.gateway.http.fields import Delay, DryRun, Id, Integer, Key, Metadata, Name, Page, Seconds
+from leasehold.gateway.http.fields import Attempts, Delay, DryRun, Id, Integer, Key, Metadata, Name, Page, Seconds
 from leasehold.gateway.http.problems import (
     ARGS_TOO_LARGE,
     ENQUEUE_ERRORS,
@@ -27,6 +27,7 @@ from leasehold.gateway.routing.routes import Call, NoParameters, Reply, Routes, 
 from leasehold.gateway.routing.services import GatewayServices, chain_within, preferred_wait
 from leasehold.jobs.new_job import Blocker, NewJob, Unique, ended
 from leasehold.records.jobs import EnqueuedJob, KeyedJob, Outcome, State
+from leasehold.validation import LONGEST_KEY
 
 NO_ARGS = msgspec.Raw(b"{}")
 
@@ -63,7 +64,7 @@ class JobBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     delay: Annotated[Delay, Meta(description="Not before this many seconds from now.")] | None = None
     key: Annotated[Key, Meta(description="What the job is about; one active job per key.")] | None = None
     key_group: Annotated[Key, Meta(description="What limits of each group count by: a tenant, a host.")] | None = None
-    max_attempts: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    max_attempts: Attempts | None = None
     timeout: Annotated[Seconds, Meta(description="Seconds that one attempt may run.")] | None = None
     deadline: Annotated[datetime, Meta(tz=True, description="The job fails then, whatever state it is in.")] | None = (
         None
@@ -188,7 +189,6 @@ def read_part(text: str, limits: RequestLimits, path: str) -> dict[str, Any]:
 IDEMPOTENCY_KEY = "Idempotency-Key"
 PREFER = "Prefer"
 NO_KEY = "Which jobs this makes depends on when it is called, so it takes no key; give the job `unique` instead"
-LONGEST_KEY = 500
 
 
 WAITED = (

@@ -32,8 +32,6 @@ T = TypeVar("T")
 
 Rows: TypeAlias = "Sequence[AnsweredRow]"
 
-LARGEST_ID = 2**63 - 1
-
 
 class Ask(msgspec.Struct, Generic[T], frozen=True):
     """What is asked.
@@ -69,9 +67,9 @@ def checked_id(given: int) -> int:
     value = cast("object", given)
     if not isinstance(value, int) or isinstance(value, bool):
         raise BadInput(f"an id is a whole number, not {given!r:.100}")
-    if not -LARGEST_ID <= value <= LARGEST_ID:
+    if not -validation.LARGEST_BIGINT <= value <= validation.LARGEST_BIGINT:
         raise BadInput(
-            f"an id is at most {LARGEST_ID}, not {'one of many more digits' if value.bit_length() > 200 else value}"
+            f"an id is at most {validation.LARGEST_BIGINT}, not {'one of many more digits' if value.bit_length() > 200 else value}"
         )
     return value
 
