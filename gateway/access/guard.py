@@ -71,15 +71,14 @@ class Guard:
         Raises Refusal: no token or a wrong one, the wrong scope, too many wrong ones; DatabaseUnavailable where the token is not
         known here yet and the database cannot be asked.
         """
-        token = self._shown_by(request)
         try:
             identity = await self.find_caller(request)
         except DatabaseUnavailable:
-            identity = self._last_known(token) if outlasts_database else None
+            identity = self._last_known(request) if outlasts_database else None
             if identity is None:
                 raise
         if identity is None:
-            error = "" if token is None else ', error="invalid_token"'
+            error = "" if self._shown_by(request) is None else ', error="invalid_token"'
             raise Refusal(
                 UNAUTHORIZED,
                 "Send 'Authorization: Bearer TOKEN' with a token that is active.",
@@ -95,11 +94,9 @@ class Guard:
         Raises as `admit`.
         """
         token = self._shown_by(request)
-        if token is None:
-            return await self._anonymous(request)
+        identity = None if token is None else await self.identify(token, request.remote)
         if bearer_of(request) is not None:
-            return await self.identify(token, request.remote)
-        identity = await self.identify(token, request.remote)
+            return identity
         if identity is None:
             return await self._anonymous(request)
         _check_origin(request)
@@ -156,7 +153,8 @@ class Guard:
                 log.warning("too many wrong tokens from %s; others that it tries are answered 429", address)
         return identity
 
-    def _last_known(self, token: str | None) -> Identity | None:
+    def _last_known(self, request: web.Request) -> Identity | None:
+        token = self._shown_by(request)
         return None if token is None or self._store is None else self._store.last_known(token)
 
     async def _find(self, token: str) -> Identity | None:

@@ -13,7 +13,7 @@ from leasehold.errors import UnknownSchedule
 from leasehold.gateway.compat.tasks import DEFAULT_RETRIES
 from leasehold.gateway.http.fields import DryRun, Integer, Name, Page
 from leasehold.gateway.http.problems import refuse_field
-from leasehold.gateway.http.reading import decode_body
+from leasehold.gateway.http.reading import refuse_shape
 from leasehold.gateway.nouns import jobs, jobs_enqueue, schedules
 from leasehold.gateway.nouns.jobs import RecoveredBody, StaleParameters
 from leasehold.gateway.nouns.jobs_enqueue import JobBody, KeyFilter, KeysBody
@@ -104,7 +104,6 @@ def _only_one(found: Sequence[ScheduleRecord], field: str, role: str) -> str:
     return found[0].name
 
 
-WHOLE = msgspec.json.Decoder(ScheduleDefinition)
 CLASHES = {"role": ("kind", "queue"), "interval_hours": ("every", "cron", "at"), "state_code": ("args", "query")}
 """Two words for one thing never meet in one body."""
 
@@ -114,7 +113,10 @@ async def put_schedule_or_part(call: Call[ChangeParameters, msgspec.Struct]) -> 
     `name` and `kind` it is the whole definition: what is left out takes its default, and a schedule that is not there is made."""
     given = schedules.fields_of(call.body)
     if {"name", "kind"} <= given.keys():
-        whole = decode_body(WHOLE, call.raw, call.services.limits)
+        try:
+            whole = msgspec.convert(given, ScheduleDefinition)
+        except msgspec.ValidationError as error:
+            raise refuse_shape(error, call.raw, ScheduleDefinition) from None
         return await schedules.put_schedule(msgspec.structs.replace(call, body=whole))  # pyright: ignore[reportArgumentType]
     current = await _schedule_that_is_there(call)
     if given.pop("name", current.name) != current.name:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, cast
 import msgspec
 from msgspec import Meta
 
-from leasehold.gateway.http.fields import LARGEST_BIGINT, Key, Name, Page
+from leasehold.gateway.http.fields import Key, Name, Page
 from leasehold.gateway.http.problems import refuse_field
 from leasehold.gateway.nouns import capacity, jobs
 from leasehold.gateway.nouns import jobs_enqueue as enqueueing
@@ -20,6 +20,7 @@ from leasehold.gateway.nouns.jobs_enqueue import NO_ARGS, EnqueuedBody, JobBody,
 from leasehold.gateway.routing.routes import Call, NoParameters, Reply
 from leasehold.records.jobs import JobRecord
 from leasehold.records.queues import QueueCounts
+from leasehold.validation import LARGEST_BIGINT
 
 DEFAULT_RETRIES = 3
 DEFAULT_PRIORITIES = {"entry_point_discovery": 10, "product_discovery": 10}

@@ -9,11 +9,11 @@ from typing import Annotated, Any, Generic, TypeVar
 import msgspec
 from msgspec import Meta
 
-from leasehold.validation import LONGEST_TIME
+from leasehold import validation
 
 # Postgres counts bytes where these count characters: it may refuse what passes here, never the other way round.
-Name = Annotated[str, Meta(min_length=1, max_length=200)]
-Key = Annotated[str, Meta(min_length=1, max_length=500)]
+Name = Annotated[str, Meta(min_length=1, max_length=validation.LONGEST_NAME)]
+Key = Annotated[str, Meta(min_length=1, max_length=validation.LONGEST_KEY)]
 WorkerName = Annotated[
     str,
     Meta(
@@ -22,11 +22,11 @@ WorkerName = Annotated[
         description="Id, friendly name or incarnation of a worker, or the beginning of one that only it has.",
     ),
 ]
-Integer = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
-Delay = Annotated[float, Meta(ge=0, le=LONGEST_TIME)]
-Seconds = Annotated[float, Meta(gt=0, le=LONGEST_TIME)]
-LARGEST_BIGINT = 2**63 - 1
-Id = Annotated[int, Meta(ge=1, le=LARGEST_BIGINT)]
+Integer = Annotated[int, Meta(ge=validation.LEAST_INTEGER, le=validation.MOST_INTEGER)]
+Attempts = Annotated[int, Meta(ge=1, le=validation.MOST_ATTEMPTS)]
+Delay = Annotated[float, Meta(ge=0, le=validation.LONGEST_TIME)]
+Seconds = Annotated[float, Meta(gt=0, le=validation.LONGEST_TIME)]
+Id = Annotated[int, Meta(ge=1, le=validation.LARGEST_BIGINT)]
 Time = Annotated[datetime, Meta(tz=True)]
 Reason = Annotated[str, Meta(max_length=1000, description="For people.")]
 Metadata = Annotated[dict[str, Any], Meta(description="Any JSON object.")]

@@ -34,7 +34,7 @@ from leasehold.gateway.nouns.jobs_enqueue import (
     new_job,
 )
 from leasehold.gateway.routing.routes import Call, Routes
-from leasehold.gateway.routing.services import GatewayServices, chain_within
+from leasehold.gateway.routing.services import chain_within
 from leasehold.jobs.endings import ContinueWith
 from leasehold.jobs.new_job import NewJob
 from leasehold.records.jobs import BlockerRecord, ChainGraph, ChainRecord, JobRecord
@@ -204,7 +204,10 @@ async def complete_chain(call: Call[ChainParameters, CompletionBody]) -> Complet
         raise refuse_field("$.jobs", "Give them together with next")
     if body.next is not None and body.output is not None:
         raise refuse_field("$.output", "Give output or next, not both")
-    end = None if body.next is None else _continuation(body.next, body.jobs, call.services)
+    end, limits = None, call.services.limits
+    if body.next is not None:
+        begun: list[NewJob] = [new_job(each, limits, f"$.jobs[{index}]") for index, each in enumerate(body.jobs)]
+        end = ContinueWith(new_job(body.next, limits, "$.next"), jobs=begun)
     return CompletedBody(await call.services.client.chains.complete(call.parameters.id, body.output, continue_with=end))
 
 
@@ -242,11 +245,6 @@ async def delete_chain(call: Call[DeleteParameters, None]) -> DeletedBody:
 async def wait_for_chain(call: Call[WaitParameters, None]) -> ChainRecord:
     """The chain when it has ended, when the time is up, or when the gateway stops; `state` tells which."""
     return await chain_within(call.services, call.parameters.id, call.parameters.seconds)
-
-
-def _continuation(follower: JobBody, jobs: Sequence[JobBody], services: GatewayServices) -> ContinueWith:
-    begun: list[NewJob] = [new_job(body, services, f"$.jobs[{index}]") for index, body in enumerate(jobs)]
-    return ContinueWith(new_job(follower, services, "$.next"), jobs=begun)
 
 
 routes(

@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.http.fields import (
+    Attempts,
     Cursor,
     Id,
     Integer,
@@ -141,7 +142,7 @@ class EditBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     priority: Integer | None = None
     queue: Name | None = None
     run_at: Time | None = None
-    max_attempts: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    max_attempts: Attempts | None = None
     metadata: Metadata | None = None
     reason: Reason | None = None
 

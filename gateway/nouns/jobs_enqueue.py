@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from leasehold.gateway.access.identities import Scope
-from leasehold.gateway.http.fields import Delay, DryRun, Id, Integer, Key, Metadata, Name, Page, Seconds
+from leasehold.gateway.http.fields import Attempts, Delay, DryRun, Id, Integer, Key, Metadata, Name, Page, Seconds
 from leasehold.gateway.http.problems import (
     ARGS_TOO_LARGE,
     ENQUEUE_ERRORS,
@@ -27,6 +27,7 @@ from leasehold.gateway.routing.routes import Call, NoParameters, Reply, Routes, 
 from leasehold.gateway.routing.services import GatewayServices, chain_within, preferred_wait
 from leasehold.jobs.new_job import Blocker, NewJob, Unique, ended
 from leasehold.records.jobs import EnqueuedJob, KeyedJob, Outcome, State
+from leasehold.validation import LONGEST_KEY
 
 NO_ARGS = msgspec.Raw(b"{}")
 
@@ -63,7 +64,7 @@ class JobBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     delay: Annotated[Delay, Meta(description="Not before this many seconds from now.")] | None = None
     key: Annotated[Key, Meta(description="What the job is about; one active job per key.")] | None = None
     key_group: Annotated[Key, Meta(description="What limits of each group count by: a tenant, a host.")] | None = None
-    max_attempts: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    max_attempts: Attempts | None = None
     timeout: Annotated[Seconds, Meta(description="Seconds that one attempt may run.")] | None = None
     deadline: Annotated[datetime, Meta(tz=True, description="The job fails then, whatever state it is in.")] | None = (
         None
@@ -138,18 +139,16 @@ class KeysBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 ARGS_DECODER = msgspec.json.Decoder(dict[str, Any])
 
 
-def new_job(body: JobBody, services: GatewayServices, path: str = "$") -> NewJob:
+def new_job(body: JobBody, limits: RequestLimits, path: str = "$") -> NewJob:
     """The job that the body asks for. `path` is where the body stands in the request.
 
-    The args are read here, and sent on as the very bytes that came unless the client has an app to check them.
+    The args are read here, and sent on as the very bytes that came.
     """
-    args = read_args(bytes(body.args), services.limits, f"{path}.args")
+    read_args(bytes(body.args), limits, f"{path}.args")
     if body.delay is not None and body.run_at is not None:
         raise refuse_field(f"{path}.delay", "Give delay or run_at, not both")
     fields = msgspec.structs.asdict(body)  # which are named as those of NewJob
     fields["check_args"] = body.check_args is not False
-    if services.has_app:
-        fields["args"] = args
     if body.blockers is not None:
         fields["blockers"] = [read_blocker(each) for each in body.blockers]
     return NewJob(**fields)
@@ -190,7 +189,6 @@ def read_part(text: str, limits: RequestLimits, path: str) -> dict[str, Any]:
 IDEMPOTENCY_KEY = "Idempotency-Key"
 PREFER = "Prefer"
 NO_KEY = "Which jobs this makes depends on when it is called, so it takes no key; give the job `unique` instead"
-LONGEST_KEY = 500
 
 
 WAITED = (
@@ -223,7 +221,7 @@ async def enqueue_job(call: Call[NoParameters, JobBody]) -> Reply:
     """
     key = call.headers.get(IDEMPOTENCY_KEY)
     check_header_key(key)
-    job = new_job(call.body, call.services)
+    job = new_job(call.body, call.services.limits)
     if key is not None:
         job = under_key(job, key, fingerprint_of(call.raw))
     written = await call.services.coalescer.enqueue(job, len(bytes(call.body.args)))
@@ -255,7 +253,7 @@ async def enqueue_batch(call: Call[NoParameters, list[JobBody]]) -> Page[Enqueue
     """
     key = call.headers.get(IDEMPOTENCY_KEY)
     check_header_key(key)
-    jobs = [new_job(body, call.services, f"$[{index}]") for index, body in enumerate(call.body)]
+    jobs = [new_job(body, call.services.limits, f"$[{index}]") for index, body in enumerate(call.body)]
     if key is not None:
         fingerprint = fingerprint_of(call.raw)
         jobs = [under_key(job, key, fingerprint, f"$[{index}]") for index, job in enumerate(jobs)]
@@ -282,7 +280,7 @@ async def enqueue_for_keys(call: Call[NoParameters, KeysBody]) -> Page[KeyedJob]
     """
     body = call.body
     call.services.hiding.refuse_search(call.identity, body.filter.metadata, "$.filter.metadata")
-    job = new_job(body.job, call.services, "$.job")
+    job = new_job(body.job, call.services.limits, "$.job")
     for name in ("key", "idempotency_key"):
         if getattr(job, name) is not None:
             raise refuse_field(f"$.job.{name}", "Each of the jobs gets a key of its own")

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from leasehold.gateway.access.identities import Scope
-from leasehold.gateway.http.fields import LARGEST_BIGINT, Cursor, Id, Limit, Name, Page, WorkerName, cursor_at, place_of
+from leasehold.gateway.http.fields import Cursor, Id, Limit, Name, Page, WorkerName, cursor_at, place_of
 from leasehold.gateway.http.problems import (
     UNKNOWN_COMMAND,
     UNKNOWN_WORKER,
@@ -22,6 +22,7 @@ from leasehold.gateway.http.replies import Reply
 from leasehold.gateway.routing.routes import Call, Routes, Success
 from leasehold.gateway.routing.services import GatewayServices, preferred_wait, unless_stopping
 from leasehold.records.workers import CommandRecord, LeaseRecord, WorkerRecord
+from leasehold.validation import LARGEST_BIGINT
 
 CommandName = Literal["decommission", "pause", "resume", "set_concurrency", "cancel_job", "dump_stacks"]
 Names = Annotated[list[Name], Meta(max_length=10_000)]

@@ -1,3 +1,1 @@
-"""What a route is, the aiohttp handlers and the OpenAPI document made of it, and the services that handlers use. Start in
-`routes.py`.
-"""
+"""What a route is, the OpenAPI document made of it, and the services that handlers use. Start in `routes.py`."""

@@ -10,13 +10,14 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from itertools import chain
 from time import monotonic
 
 import msgspec
 
 from leasehold.errors import BadInput, Conflict, DatabaseUnavailable, QueryRefused
 from leasehold.gateway.http.problems import OVERLOADED, Refusal
-from leasehold.jobs.new_job import NewJob
+from leasehold.jobs.new_job import NewJob, waits_for_nobody
 from leasehold.records.jobs import EnqueuedJob
 
 EnqueueJobs = Callable[[Sequence[NewJob]], Awaitable[list[EnqueuedJob]]]
@@ -65,7 +66,7 @@ class Coalescer:
         self._room = room or Room()
         self._alone = asyncio.Semaphore(alone)
         self._waiting: deque[_Waiting] = deque()
-        self._flush: asyncio.Task[None] | None = None
+        self._sending: asyncio.Task[None] | None = None
         self._statements = self._jobs = self._refused = 0
         self._unanswered = self._unanswered_bytes = 0
 
@@ -77,9 +78,13 @@ class Coalescer:
         self._unanswered += 1
         self._unanswered_bytes += size
         try:
-            if job.idempotency_key is None and job.unique is None and not job.blockers:
-                return await self._enqueue_together(job, size)
-            return await self._enqueue_alone(job)
+            if not waits_for_nobody(job):
+                return await self._send_alone(job)
+            waiting = _Waiting(job, size, asyncio.get_running_loop().create_future(), monotonic())
+            self._waiting.append(waiting)
+            if self._sending is None:
+                self._sending = asyncio.create_task(self._send_all(), name="coalescer")
+            return await waiting.outcome
         finally:
             self._unanswered -= 1
             self._unanswered_bytes -= size
@@ -94,29 +99,45 @@ class Coalescer:
             waiting=len(self._waiting),
         )
 
-    async def _enqueue_alone(self, job: NewJob) -> EnqueuedJob:
+    async def _send_alone(self, job: NewJob) -> EnqueuedJob:
         try:
             async with asyncio.timeout(PATIENCE_SECONDS) as waiting, self._alone:
                 waiting.reschedule(None)
-                return (await self._send([job]))[0]
+                self._count([job])
+                return (await self._enqueue_jobs([job]))[0]
         except TimeoutError:
             raise Refusal(
                 OVERLOADED, "Other jobs with keys or blockers have been waiting for long; try again."
             ) from None
 
-    async def _enqueue_together(self, job: NewJob, size: int) -> EnqueuedJob:
-        outcome = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Waiting(job, size, outcome, monotonic()))
-        if self._flush is None:
-            self._flush = asyncio.create_task(self._flush_all(), name="coalescer")
-        return await outcome
-
-    async def _flush_all(self) -> None:
+    async def _send_all(self) -> None:
+        """Send what waits, and what comes meanwhile; the halves of a refused batch go first."""
+        batches: list[list[_Waiting]] = []
         try:
-            while self._waiting:
-                await self._write(self._next_batch())
+            while batches or self._waiting:
+                batch = batches.pop() if batches else self._next_batch()
+                jobs = [each.job for each in batch]
+                self._count(jobs)
+                try:
+                    written = await self._enqueue_jobs(jobs)
+                except REFUSED as error:
+                    self._refused += 1
+                    middle = len(batch) // 2
+                    if middle:
+                        batches += batch[middle:], batch[:middle]
+                    else:
+                        _fail(batch, error)
+                except Exception as error:
+                    _fail([*batch, *self._given_up(error)], error)
+                except BaseException as error:
+                    _fail([*batch, *chain.from_iterable(batches)], error)
+                    raise
+                else:
+                    for each, result in zip(batch, written, strict=True):
+                        if not each.outcome.done():
+                            each.outcome.set_result(result)
         finally:
-            self._flush = None
+            self._sending = None
 
     def _next_batch(self) -> list[_Waiting]:
         batch = [self._waiting.popleft()]
@@ -128,27 +149,7 @@ class Coalescer:
             batch.append(self._waiting.popleft())
         return batch
 
-    async def _write(self, batch: Sequence[_Waiting]) -> None:
-        try:
-            written = await self._send([each.job for each in batch])
-        except REFUSED as error:
-            self._refused += 1
-            if len(batch) == 1:
-                _fail(batch, error)
-                return
-            middle = len(batch) // 2
-            await self._write(batch[:middle])
-            await self._write(batch[middle:])
-        except BaseException as error:
-            _fail([*batch, *self._given_up(error)], error)
-            if not isinstance(error, Exception):
-                raise
-        else:
-            for each, result in zip(batch, written, strict=True):
-                if not each.outcome.done():
-                    each.outcome.set_result(result)
-
-    def _given_up(self, error: BaseException) -> list[_Waiting]:
+    def _given_up(self, error: Exception) -> list[_Waiting]:
         """The jobs that have waited too long for a database that does not answer."""
         given_up: list[_Waiting] = []
         if isinstance(error, DatabaseUnavailable):
@@ -156,10 +157,9 @@ class Coalescer:
                 given_up.append(self._waiting.popleft())
         return given_up
 
-    async def _send(self, jobs: Sequence[NewJob]) -> list[EnqueuedJob]:
+    def _count(self, jobs: Sequence[NewJob]) -> None:
         self._statements += 1
         self._jobs += len(jobs)
-        return await self._enqueue_jobs(jobs)
 
 
 def _fail(batch: Sequence[_Waiting], error: BaseException) -> None:

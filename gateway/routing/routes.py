@@ -1,4 +1,4 @@
-"""What a route is: data. `handling.py` makes its aiohttp handler of it, `document.py` its part of the OpenAPI document.
+"""What a route is: data. `serving/handling.py` serves it, `document.py` makes its part of the OpenAPI document.
 
 A noun declares its routes above their handlers: `@routes("GET", "/api/jobs/{id}", "Show one job", scope=Scope.READ)`.
 """

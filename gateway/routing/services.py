@@ -31,16 +31,14 @@ Check = Callable[[], Awaitable[None]]
 class GatewayServices(msgspec.Struct, frozen=True, eq=False):
     """One gateway's connections to the rest.
 
-    `checks` are what `/readyz` asks: each raises if it is not well. `has_app`: the client checks args against an app's kinds, so
-    it must get them decoded. `stopping` is set when the gateway begins to stop: long waits are then answered; `started` is set
-    once every check has passed. `diffs`: who compares payloads takes turns.
+    `checks` are what `/readyz` asks: each raises if it is not well. `stopping` is set when the gateway begins to stop: long waits
+    are then answered; `started` is set once every check has passed. `diffs`: who compares payloads takes turns.
     """
 
     client: Client
     coalescer: Coalescer
     checks: Mapping[str, Check]
     limits: RequestLimits
-    has_app: bool = False
     stopping: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
     started: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
     stream: Hub | None = None

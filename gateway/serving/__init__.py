@@ -1,1 +1,1 @@
-"""The process: a port bound, requests counted, errors turned into problems, everything closed in order. Start in `serve.py`."""
+"""The process: a port bound, requests admitted, decoded and answered, everything closed in order. Start in `serve.py`."""

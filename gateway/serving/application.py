@@ -1,28 +1,23 @@
-"""The aiohttp application: the routes, the headers of every answer, and one middleware that turns every error into a problem."""
+"""The aiohttp application: the routes, and the headers of every answer."""
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import re
-from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import cache, partial
 
 from aiohttp import HttpVersion11, web
 
 from leasehold.gateway.access.guard import Guard
 from leasehold.gateway.http.headers import PREFIX, REQUEST_ID, Cors, prefix_of, request_id_of
-from leasehold.gateway.http.problems import SLOW_BODY, classify, problem_headers, problem_of
-from leasehold.gateway.http.replies import ENCODER, PLAIN
+from leasehold.gateway.http.replies import PLAIN
 from leasehold.gateway.metrics import REQUESTS, count_requests
 from leasehold.gateway.route_table import ROUTES
-from leasehold.gateway.routing.handling import Handler, make_handler
 from leasehold.gateway.routing.routes import Route
 from leasehold.gateway.routing.services import GatewayServices
-from leasehold.gateway.serving.dashboard import dashboard_routes, is_for_a_page, page_answer
+from leasehold.gateway.serving.dashboard import dashboard_routes
+from leasehold.gateway.serving.handling import DRAIN, OUTAGE, Drain, Handler, RouteHandler, answer_problems
 from leasehold.gateway.serving.outage import GatewayOutage
-from leasehold.observability.context import answering
 
 SECURITY_HEADERS: Mapping[str, str] = {
     "X-Content-Type-Options": "nosniff",
@@ -49,45 +44,6 @@ def add_headers(cors: Cors) -> Callable[[web.Request, web.StreamResponse], Await
             headers[name] = before + value
 
     return add
-
-
-class Drain:
-    """Counts requests until `finish`, which waits for those in flight, also for those whose body still arrives."""
-
-    def __init__(self) -> None:
-        self.begun = False
-        self._in_flight = 0
-        self._empty = asyncio.Event()
-        self._empty.set()
-
-    @contextmanager
-    def request(self) -> Generator[None]:
-        """Around each request."""
-        self._in_flight += 1
-        self._empty.clear()
-        try:
-            yield
-        finally:
-            self._in_flight -= 1
-            if not self._in_flight:
-                self._empty.set()
-
-    async def finish(self, seconds: float) -> bool:
-        """Waits until nothing is in flight, at most `seconds`. Returns whether everything was finished."""
-        self.begun = True
-        try:
-            async with asyncio.timeout(seconds):
-                await self._empty.wait()
-        except TimeoutError:
-            return False
-        return True
-
-
-log = logging.getLogger(__name__)
-
-OUTAGE = web.AppKey("outage", GatewayOutage)
-DRAIN = web.AppKey("drain", Drain)
-PROBLEM_HEADERS = {**PLAIN, "Content-Type": "application/problem+json"}
 
 
 def build_application(
@@ -120,7 +76,7 @@ def build_application(
             application.router.add_route(method, head + pattern(path), handler, expect_handler=meet_expectation)
 
     for route in routes:
-        handler = make_handler(route.worded or route, services, guard, services.limits)
+        handler = RouteHandler(route.worded or route, services, guard).answer
         for method in (route.method, "HEAD") if route.method == "GET" else (route.method,):
             add(method, route.path, handler)
     for path, allowed in list(methods.items()):
@@ -162,45 +118,3 @@ def _tell_methods(methods: Iterable[str]) -> Handler:
         return web.Response(status=204, headers=headers)
 
     return answer
-
-
-@web.middleware
-async def answer_problems(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Counts the request for the drain, gives it an id, and answers errors as problems."""
-    request_id = request_id_of(request)
-    drain = request.app[DRAIN]
-    with drain.request(), answering(request_id):
-        try:
-            response = await handler(request)
-        except (asyncio.CancelledError, ConnectionError):
-            raise
-        except web.HTTPNotFound as error:
-            is_page = is_for_a_page(request)
-            response = page_answer(request, 404) if is_page else problem_response(error, request_id)
-        except Exception as error:
-            response = problem_response(error, request_id)
-            if response.status == 503:
-                request.app[OUTAGE].refused(classify(error), error)
-            _log(error, response.status, request_id, f"{request.method} {request.path}")
-        if drain.begun:
-            response.force_close()
-        return response
-
-
-def problem_response(error: BaseException, request_id: str) -> web.Response:
-    """The answer to an error."""
-    problem = problem_of(error, request_id)
-    headers = {**PROBLEM_HEADERS, **problem_headers(error)}
-    response = web.Response(status=problem.status, body=ENCODER.encode(problem), headers=headers)
-    if problem.code == SLOW_BODY.code:
-        response.force_close()
-    return response
-
-
-def _log(error: Exception, status: int, request_id: str, line: str) -> None:
-    """Log our own faults in full. Faults of callers, and outages that `GatewayOutage` reports, are logged at debug level
-    only."""
-    if status == 500:
-        log.error("request %s failed: %s", request_id, line, exc_info=error)
-    else:
-        log.debug("request %s was refused: %s: %s", request_id, line, error)

@@ -34,7 +34,8 @@ from leasehold.gateway.metrics import Checkup, DatabaseMetrics
 from leasehold.gateway.routing.coalescer import Coalescer
 from leasehold.gateway.routing.hiding import Hiding
 from leasehold.gateway.routing.services import Check, GatewayServices
-from leasehold.gateway.serving.application import DRAIN, build_application, problem_response
+from leasehold.gateway.serving.application import build_application
+from leasehold.gateway.serving.handling import DRAIN, problem_response
 from leasehold.gateway.stream.hub import Hub
 from leasehold.settings import Settings
 from leasehold.settings.settings import seconds_to_stop
@@ -98,7 +99,6 @@ async def open_gateway(
     client: Client,
     checks: Mapping[str, Check],
     *,
-    has_app: bool = False,
     limits: RequestLimits | None = None,
     stream: Hub | None = None,
     database_metrics: DatabaseMetrics | None = None,
@@ -122,7 +122,6 @@ async def open_gateway(
         Coalescer(client.enqueue_with_outcomes),
         checks,
         limits,
-        has_app,
         stream=stream,
         database_metrics=database_metrics,
         audit_log=audit_log,

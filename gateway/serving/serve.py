@@ -196,7 +196,6 @@ async def open_service(settings: Settings, *, app: App | None = None, pod: Pod |
             settings,
             client,
             checks,
-            has_app=app is not None,
             stream=stream,
             database_metrics=DatabaseMetrics(client.metrics),
             tokens=tokens,

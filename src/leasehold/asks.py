@@ -1,12 +1,12 @@
 """What clients ask of the database: which SQL function, with which values, and what its answer means. Pure.
 
 Both clients come in here, the awaited one and `leasehold.sync`; neither decides any of this itself. `Ask` is one call of a SQL
-function, and how to read what it answers; `JobBatch` is the one that everybody uses.
+function, and how to read what it answers. What everybody asks, to enqueue jobs, is `JobBatch` of `leasehold.jobs.encoding`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar, cast
@@ -19,11 +19,11 @@ from leasehold.drivers import STYLES, AnsweredRow, Parameters, Style, call_text,
 from leasehold.errors import BadInput, ChainCancelled, ChainFailed, UnknownJob, WaitTimeout
 from leasehold.jobs.arguments import encode_args
 from leasehold.jobs.catalogue import typed_output
-from leasehold.jobs.encoding import Check, check_job, encode_continuation, encode_jobs, flatten, refused_job
+from leasehold.jobs.encoding import Find, JobBatch, check_job, encode_continuation, refused_job
 from leasehold.jobs.endings import ContinueWith, seconds_of
 from leasehold.jobs.kind import Kind
 from leasehold.jobs.new_job import JobOptions, NewJob
-from leasehold.records.jobs import ChainRecord, EnqueuedJob, JobRecord, TimelineEntry
+from leasehold.records.jobs import ChainRecord, JobRecord, TimelineEntry
 
 if TYPE_CHECKING:
     from leasehold.app import App
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Rows: TypeAlias = "Sequence[AnsweredRow]"
-
-LARGEST_ID = 2**63 - 1
-FEW, MOST_IN_PART, MOST_BYTES_IN_PART = 50, 10_000, 64_000_000
 
 
 class Ask(msgspec.Struct, Generic[T], frozen=True):
@@ -70,9 +67,9 @@ def checked_id(given: int) -> int:
     value = cast("object", given)
     if not isinstance(value, int) or isinstance(value, bool):
         raise BadInput(f"an id is a whole number, not {given!r:.100}")
-    if not -LARGEST_ID <= value <= LARGEST_ID:
+    if not -validation.LARGEST_BIGINT <= value <= validation.LARGEST_BIGINT:
         raise BadInput(
-            f"an id is at most {LARGEST_ID}, not {'one of many more digits' if value.bit_length() > 200 else value}"
+            f"an id is at most {validation.LARGEST_BIGINT}, not {'one of many more digits' if value.bit_length() > 200 else value}"
         )
     return value
 
@@ -142,11 +139,11 @@ def list_blocked_jobs(chain_id: int, after_id: int, page_size: int) -> Ask[list[
 
 
 def complete_chain(
-    chain_id: int, output: Any, continue_with: NewJob[Any] | ContinueWith[Any] | None, check: Check
+    chain_id: int, output: Any, continue_with: NewJob[Any] | ContinueWith[Any] | None, find: Find
 ) -> Ask[list[int]]:
     """The ids of the new jobs. Raises BadInput, InvalidArgs, UnknownKind; UnknownJob, WrongState."""
     end = ContinueWith(continue_with) if isinstance(continue_with, NewJob) else continue_with
-    continuation = None if end is None else encode_continuation(end, (), check)
+    continuation = None if end is None else encode_continuation(end, (), lambda job: check_job(job, find(job.kind)))
     encoded = None if output is None else encode_args(output, "output").decode()
     return Ask("complete_chain", (checked_id(chain_id), encoded, continuation), first_ids)
 
@@ -233,92 +230,13 @@ def many_jobs(jobs: Iterable[NewJob[Any]]) -> list[NewJob[Any]]:
     return listed
 
 
-def checked_by(app: App | None, job: NewJob[Any]) -> NewJob[Any]:
-    """The job as it is sent, with the defaults of its kind. Raises InvalidArgs, UnknownKind, BadInput."""
+def kind_in(app: App | None, name: str) -> Kind[..., Any] | None:
+    """The kind as workers have it; None without an app. Raises UnknownKind."""
     if app is None:
-        return check_job(job, None)
+        return None
     from leasehold.app.registry import find_kind  # noqa: PLC0415  who has an app has loaded it; others need not
 
-    return check_job(job, find_kind(app, job.kind))
-
-
-def is_known(app: App | None, kind: str) -> bool:
-    """Whether there is an app that knows what a kind of this name wants."""
-    if app is None:
-        return False
-    from leasehold.app.registry import knows  # noqa: PLC0415  as above
-
-    return knows(app, kind)
-
-
-class JobBatch:
-    """Jobs that go in one statement.
-
-    Args:
-        jobs: as they were given.
-        check: fills in the defaults of their kinds, and refuses args that do not fit.
-        knows: whether `check` knows a kind of this name. What it does not know, the catalogue of the database may.
-
-    Attributes:
-        flat: the jobs with their new blockers, each after its blockers, as they are written.
-        is_checked: whether all their kinds are known here, so that the database need not look at its catalogue.
-    """
-
-    def __init__(
-        self, jobs: Sequence[NewJob[Any]], check: Check, knows: Callable[[str], bool] = lambda _kind: False
-    ) -> None:
-        self.flat, self._places = flatten(jobs, check)
-        self.is_checked = all(map(knows, {job.kind for job in self.flat}))
-
-    @property
-    def queues(self) -> set[str] | None:
-        """Where workers are to look; None where the database may choose, which wakes them itself then."""
-        if not self.is_checked and any(job.queue is None for job in self.flat):
-            return None
-        return {job.queue or "default" for job in self.flat}
-
-    def ask(self, *, notify: bool) -> Ask[list[EnqueuedJob]]:
-        """The statement, which answers for each of `flat`. `notify`: idle workers are woken at its commit."""
-        return Ask(
-            "enqueue_jobs",
-            (encode_jobs(self.flat), *options_of(notify=notify, is_checked=self.is_checked)),
-            read_enqueued,
-        )
-
-    def given(self, made: Sequence[EnqueuedJob]) -> list[EnqueuedJob]:
-        """Those of the answers that belong to the jobs that were given, in their order."""
-        return [made[place] for place in self._places]
-
-
-def in_parts(jobs: Sequence[NewJob[Any]]) -> Iterator[Sequence[NewJob[Any]]]:
-    """A list in parts of which each fits into one statement: into its time, and into the 256 MB that a jsonb may have."""
-    if len(jobs) <= FEW:
-        yield jobs
-        return
-    part, size = list[NewJob[Any]](), 0
-    for job in jobs:
-        length = _length_of(job)
-        if part and (len(part) == MOST_IN_PART or size + length > MOST_BYTES_IN_PART):
-            yield part
-            part, size = [], 0
-        part.append(job)
-        size += length
-    yield part
-
-
-def _length_of(job: NewJob[Any]) -> int:
-    args: Any = job.args
-    return len(memoryview(args) if isinstance(args, msgspec.Raw) else encode_args(args, "args"))
-
-
-def options_of(*, notify: bool, is_checked: bool) -> tuple[bool, ...]:
-    """What enqueue_jobs takes after the jobs: a list that is checked here is not held against the catalogue again."""
-    return (notify, False) if is_checked else (notify,)
-
-
-def read_enqueued(rows: Rows) -> list[EnqueuedJob]:
-    """The answer of enqueue_jobs."""
-    return [EnqueuedJob(row["job_id"], row["is_new"], row["outcome"]) for row in rows]
+    return find_kind(app, name)
 
 
 class Statement(NamedTuple):
@@ -359,5 +277,5 @@ def enqueue_statement(
     """
     validation.check_choice("style", style, STYLES)
     jobs = many_jobs([job] if isinstance(job, NewJob) else job)
-    ask = JobBatch(jobs, partial(checked_by, app), partial(is_known, app)).ask(notify=notify)
-    return Statement(call_text(ask.function, len(ask.values), style=style), parameters(ask.values, style))
+    values = JobBatch(jobs, partial(kind_in, app)).values(notify=notify)
+    return Statement(call_text("enqueue_jobs", len(values), style=style), parameters(values, style))

@@ -14,8 +14,9 @@ from leasehold.errors import BadInput
 LONGEST_TIME = 3_155_760_000
 """Seconds: 100 years. No delay, timeout, deadline or interval is longer."""
 LEAST_INTEGER, MOST_INTEGER = -(2**31), 2**31 - 1
+LARGEST_BIGINT = 2**63 - 1
 MOST_ATTEMPTS = 1_000_000
-LONGEST_NAME = 200
+LONGEST_NAME, LONGEST_KEY = 200, 500
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 

@@ -16,9 +16,9 @@ from time import monotonic
 
 import msgspec
 
-from leasehold.asks import options_of
 from leasehold.database import Caller, Row
 from leasehold.errors import BadInput, Conflict, DatabaseUnavailable, QueryRefused
+from leasehold.jobs.encoding import options_of
 
 MOST_JOBS = 200
 MOST_CHARACTERS = 1_048_576

@@ -9,13 +9,15 @@ from typing import Any, Unpack, cast
 
 import msgspec
 
-from leasehold.asks import JobBatch, in_parts, many_jobs, one_job, read_enqueued
-from leasehold.client.core import Part, answered
-from leasehold.database import Caller, Row
+from leasehold.asks import many_jobs, one_job
+from leasehold.client.core import Part
+from leasehold.database import Caller, OpenTransaction, Row
 from leasehold.database.calls import CallersConnection, Hooks
 from leasehold.errors import BadInput
+from leasehold.jobs.encoding import FEW, JobBatch, encode_document, in_parts, read_enqueued
 from leasehold.jobs.middleware import enqueue_within, events_of, tell_after_commit
-from leasehold.jobs.new_job import JobOptions, NewJob
+from leasehold.jobs.new_job import JobOptions, NewJob, waits_for_nobody
+from leasehold.observability.context import current_actor
 from leasehold.payloads.archive import CERTAIN
 from leasehold.payloads.claim_checks import Deposit, Locker
 from leasehold.records.jobs import EnqueuedJob
@@ -52,8 +54,7 @@ def _compares_args(job: NewJob[Any]) -> bool:
 
 async def write_with(locker: Locker, caller: Caller, batch: JobBatch, deposits: Deposits, notify: bool) -> list[Row]:
     """Enqueue the jobs in this transaction, and make the rows of the payloads that they name."""
-    ask = batch.ask(notify=notify)
-    rows = await caller.call(ask.function, *ask.values)
+    rows = await caller.call("enqueue_jobs", *batch.values(notify=notify))
     for place, deposit in deposits.items():
         if rows[place]["outcome"] not in KEPT:
             await locker.record(deposit, rows[place]["job_id"], caller)
@@ -140,18 +141,13 @@ class Enqueues(Part):
             return []
         core = self._core
         layers = core.middlewares if core.app is None else (*core.app.enqueue_middlewares, *core.middlewares)
+        write = self._write if len(jobs) <= FEW else self._write_parts
         if layers:
-            enqueue = partial(self._enqueue, connection=connection, hooks=hooks, notify=notify)
-            return await enqueue_within(layers, enqueue, jobs)
-        return await self._enqueue(jobs, connection=connection, hooks=hooks, notify=notify)
+            return await enqueue_within(layers, partial(write, connection=connection, hooks=hooks, notify=notify), jobs)
+        return await write(jobs, connection=connection, hooks=hooks, notify=notify)
 
-    async def _enqueue(
-        self,
-        jobs: Sequence[NewJob[Any]],
-        *,
-        connection: CallersConnection | None,
-        hooks: Hooks | None,
-        notify: bool,
+    async def _write_parts(
+        self, jobs: Sequence[NewJob[Any]], *, connection: CallersConnection | None, hooks: Hooks | None, notify: bool
     ) -> list[EnqueuedJob]:
         parts, database = [*in_parts(jobs)], cast("Any", self._database)
         if len(parts) == 1 or (connection is None and not hasattr(database, "transaction")):
@@ -163,30 +159,46 @@ class Enqueues(Part):
         return made
 
     async def _write(
-        self,
-        jobs: Sequence[NewJob[Any]],
-        *,
-        connection: CallersConnection | None,
-        hooks: Hooks | None,
-        notify: bool,
+        self, jobs: Sequence[NewJob[Any]], *, connection: CallersConnection | None, hooks: Hooks | None, notify: bool
     ) -> list[EnqueuedJob]:
-        hooks = self._core.hooks_of(connection, hooks)
-        batch = JobBatch(jobs, self._core.checked, self._core.knows)
-        batch.flat, deposits = await deposit_large(self._core.locker, batch.flat)
+        core, database = self._core, cast("Any", self._database)
+        batch = JobBatch(jobs, core.kind)
+        batch.flat, deposits = await deposit_large(core.locker, batch.flat)
+        if hooks is None and isinstance(connection, OpenTransaction):
+            hooks = connection.hooks
         if deposits:
-            made = read_enqueued(await self._send_large(batch, deposits, connection, notify))
-        elif connection is None and hooks is None and notify:
-            made = await self._core.send(batch)
+            rows = await self._send_large(batch, deposits, connection, notify)
+        elif connection is not None or hooks is not None or not notify:
+            rows = await self._send_within(batch, connection, hooks, notify)
         else:
-            queues = batch.queues if notify else set[str]()
-            rings = self._core.doorbell is not None and hooks is not None and queues is not None
-            made = await answered(batch.ask(notify=notify and not rings), self._core.caller(connection))
-            self._core.ring(queues or set(), hooks)
-        if self._core.observers.heard:
-            tell_after_commit(
-                self._core.observers, connection, hooks, events_of(self._core.observers, batch.flat, made)
-            )
+            doorbell, queues, first = core.doorbell, batch.queues, batch.flat[0]
+            is_alone = len(batch.flat) == 1 and waits_for_nobody(first) and current_actor() is None
+            convoy = core.convoy if is_alone else None
+            wakes = doorbell is None or queues is None or ((convoy is None or convoy.is_idle) and doorbell.take_turn())
+            if convoy is None:
+                rows = await database.call("enqueue_jobs", *batch.values(notify=wakes))
+            else:
+                rows = [await database.in_asyncio(convoy.enqueue, encode_document(first), wakes, batch.is_checked)]
+            if doorbell is not None and queues is not None and not wakes:
+                doorbell.ring(queues)
+        made = read_enqueued(rows)
+        if core.observers.heard:
+            tell_after_commit(core.observers, connection, hooks, events_of(core.observers, batch.flat, made))
         return batch.given(made)
+
+    async def _send_within(
+        self, batch: JobBatch, connection: CallersConnection | None, hooks: Hooks | None, notify: bool
+    ) -> list[Row]:
+        """Enqueue jobs on a connection of the caller's. The doorbell rings when `hooks` is flushed; without hooks the statement
+        wakes workers."""
+        caller, doorbell = self._core.caller(connection), self._core.doorbell
+        queues = batch.queues if notify else None
+        if doorbell is None or hooks is None or queues is None:
+            return await caller.call("enqueue_jobs", *batch.values(notify=notify))
+        rows = await caller.call("enqueue_jobs", *batch.values(notify=False))
+        for queue in queues:
+            hooks.add(("wake", id(doorbell)), queue, lambda waiting: doorbell.ring(set(waiting)), once=True)
+        return rows
 
     async def _send_large(
         self, batch: JobBatch, deposits: Deposits, connection: CallersConnection | None, notify: bool

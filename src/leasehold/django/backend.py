@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, TypeVar
 
 from django.apps import apps
@@ -17,7 +17,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import connections
 
 from leasehold import validation
-from leasehold.asks import Ask, JobBatch, get_job, get_timeline
+from leasehold.asks import Ask, get_job, get_timeline
 from leasehold.django.terms import (
     BaseBackend,
     InvalidTask,
@@ -36,7 +36,7 @@ from leasehold.django.terms import (
 )
 from leasehold.drivers import POSTGRES, call_text, fetch_django_alone
 from leasehold.errors import BadInput, UnknownJob
-from leasehold.jobs.encoding import check_job
+from leasehold.jobs.encoding import JobBatch
 from leasehold.payloads.claim_checks import filled, find_check
 from leasehold.payloads.options import open_store
 from leasehold.records.jobs import JobRecord
@@ -100,8 +100,8 @@ class Backend(BaseBackend):
         job = new_job(self.alias, task, result.args, result.kwargs).but(
             max_attempts=getattr(task, "max_attempts", None) or self.chosen.max_attempts
         )
-        written = JobBatch([job], partial(check_job, kind=None)).ask(notify=True)
-        [row] = self._ask(Ask("enqueue_with_times", written.values, list))
+        values = JobBatch([job], lambda _kind: None).values(notify=True)
+        [row] = self._ask(Ask("enqueue_with_times", values, list))
         if not row["is_new"]:
             return self.get_result(str(row["job_id"]))
         result = replace(result, id=str(row["job_id"]), enqueued_at=as_django_tells(row["created_at"]))

@@ -2,39 +2,104 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias, cast
 
 import msgspec
 
 from leasehold import validation
+from leasehold.drivers import AnsweredRow
 from leasehold.errors import BadInput, InvalidArgs
 from leasehold.jobs.arguments import encode_args
 from leasehold.jobs.endings import ContinueWith, WaitFor
 from leasehold.jobs.kind import Kind
 from leasehold.jobs.new_job import Blocker, Ended, NewJob, Unique, UniqueByDefault
 from leasehold.observability.context import inherited_traceparent
+from leasehold.records.jobs import EnqueuedJob
 
+Find: TypeAlias = "Callable[[str], Kind[..., Any] | None]"
+"""The kind of this name, or a default handler; None where there is no app. Raises UnknownKind."""
 Check: TypeAlias = "Callable[[NewJob[Any]], NewJob[Any]]"
 """Fills in the defaults of the kind, and refuses args that its handler does not take."""
+FEW, MOST_IN_PART, MOST_BYTES_IN_PART = 50, 10_000, 64_000_000
 
 
-def flatten(jobs: Sequence[NewJob[Any]], check: Check) -> tuple[list[NewJob[Any]], list[int]]:
-    """All jobs with their new blockers in one list, each after its blockers, and the index of each given job in it.
+class JobBatch:
+    """Jobs that go in one statement.
+
+    Args:
+        jobs: as they were given.
+        find: the kind whose defaults are filled in, and whose handler takes the args. Where there is none, or a default handler
+            for any name, the catalogue of the database may know what the kind wants.
+
+    Attributes:
+        flat: the jobs with their new blockers, each after its blockers, as they are written.
+        is_checked: whether all their kinds are known here, so that the database need not look at its catalogue.
+    """
+
+    def __init__(self, jobs: Sequence[NewJob[Any]], find: Find) -> None:
+        self.flat: list[NewJob[Any]] = []
+        self._places = flatten(jobs, self.flat, lambda job: check_job(job, find(job.kind)))
+        names = {job.kind for job in self.flat}
+        self.is_checked = all((kind := find(name)) is not None and kind.name == name for name in names)
+
+    @property
+    def queues(self) -> set[str] | None:
+        """Where workers are to look; None where the database may choose, which wakes them itself then."""
+        if not self.is_checked and any(job.queue is None for job in self.flat):
+            return None
+        return {job.queue or "default" for job in self.flat}
+
+    def values(self, *, notify: bool) -> tuple[Any, ...]:
+        """What `leasehold.enqueue_jobs` takes; it answers for each of `flat`. `notify`: idle workers are woken at the commit."""
+        return (encode_document(self.flat), *options_of(notify=notify, is_checked=self.is_checked))
+
+    def given(self, made: Sequence[EnqueuedJob]) -> list[EnqueuedJob]:
+        """Those of the answers that belong to the jobs that were given, in their order."""
+        return [made[place] for place in self._places]
+
+
+def options_of(*, notify: bool, is_checked: bool) -> tuple[bool, ...]:
+    """What enqueue_jobs takes after the jobs: a list that is checked here is not held against the catalogue again."""
+    return (notify, False) if is_checked else (notify,)
+
+
+def read_enqueued(rows: Iterable[AnsweredRow]) -> list[EnqueuedJob]:
+    """The answer of enqueue_jobs."""
+    return [EnqueuedJob(row["job_id"], row["is_new"], row["outcome"]) for row in rows]
+
+
+def in_parts(jobs: Sequence[NewJob[Any]]) -> Iterator[Sequence[NewJob[Any]]]:
+    """A list in parts of which each fits into one statement: into its time, and into the 256 MB that a jsonb may have."""
+    if len(jobs) <= FEW:
+        yield jobs
+        return
+    part, size = list[NewJob[Any]](), 0
+    for job in jobs:
+        args: Any = job.args
+        length = len(memoryview(args) if isinstance(args, msgspec.Raw) else encode_args(args, "args"))
+        if part and (len(part) == MOST_IN_PART or size + length > MOST_BYTES_IN_PART):
+            yield part
+            part, size = [], 0
+        part.append(job)
+        size += length
+    yield part
+
+
+def flatten(jobs: Sequence[NewJob[Any]], flat: list[NewJob[Any]], check: Check) -> list[int]:
+    """Append the jobs to `flat`, each after its new blockers, and return where they are.
 
     A blocker that is a new job becomes {"position": n}: so the SQL functions name an earlier job of the list.
     """
-    flat: list[NewJob[Any]] = []
-    places = [_place(job, flat, check) for job in jobs]
-    return flat, places
-
-
-def _place(job: NewJob[Any], flat: list[NewJob[Any]], check: Check) -> int:
-    if not isinstance(cast("object", job), NewJob):
-        raise refused_job("new jobs are made by kind.new(...)", job)
-    flat.append(with_positions(check(job), flat, check))
-    return len(flat) - 1
+    places: list[int] = []
+    for job in jobs:
+        if not isinstance(cast("object", job), NewJob):
+            raise refused_job("new jobs are made by kind.new(...)", job)
+        placed = with_positions(check(job), flat, check)
+        places.append(len(flat))
+        flat.append(placed)
+    return places
 
 
 def with_positions(job: NewJob[Any], flat: list[NewJob[Any]], check: Check) -> NewJob[Any]:
@@ -59,7 +124,7 @@ def _name(blocker: Blocker, flat: list[NewJob[Any]], check: Check) -> int | dict
         named = _name(blocker.chain, flat, check)
         return (named if isinstance(named, dict) else {"chain": named}) | {"until": "ended"}
     if isinstance(blocker, NewJob):
-        return {"position": _place(blocker, flat, check) + 1}
+        return {"position": flatten([blocker], flat, check)[0] + 1}
     if not isinstance(cast("object", blocker), int) or isinstance(blocker, bool):
         raise refused_job("blockers takes ids of chains and jobs made by kind.new(...)", blocker)
     return blocker
@@ -162,7 +227,8 @@ def check_job(job: NewJob[Any], kind: Kind[..., Any] | None) -> NewJob[Any]:
 
 def encode_continuation(end: ContinueWith[Any] | None, started: Sequence[NewJob[Any]], check: Check) -> str:
     """The JSON that `leasehold.continue_jobs` takes: `jobs` that begin chains, and `next`. Raises InvalidArgs, BadInput."""
-    flat, _ = flatten([*started, *(end.jobs if end is not None else ())], check)
+    flat: list[NewJob[Any]] = []
+    flatten([*started, *(end.jobs if end is not None else ())], flat, check)
     document: dict[str, Any] = {"jobs": flat}
     if end is not None:
         if not isinstance(cast("object", end.next), NewJob):
@@ -187,11 +253,6 @@ def encode_wait(wait: WaitFor, check: Check) -> str:
     flat: list[NewJob[Any]] = []
     waiting = with_positions(NewJob(kind="-", blockers=wait.blockers), flat, check)
     return encode_document({"jobs": flat, "blockers": waiting.blockers, "delay": wait.delay})
-
-
-def encode_jobs(jobs: Sequence[NewJob[Any]]) -> str:
-    """The JSON document that `leasehold.enqueue_jobs` takes. Raises InvalidArgs."""
-    return encode_document(jobs)
 
 
 def encode_document(document: object) -> str:

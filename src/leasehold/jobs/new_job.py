@@ -27,7 +27,6 @@ OnConflict = Literal["existing", "reject", "replace", "extend", "overwrite"]
 PARTS = ("kind", "queue", "key", "key_group", "args")
 SCOPES = ("job", "chain")
 CONFLICTS = get_args(OnConflict)
-MOST_ID = 2**63 - 1
 
 
 class Unique(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -78,7 +77,7 @@ class Unique(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
         if self.states is not None:
             _check_states(self.states)
         for chain_id in validation.items("unique.exclude", self.exclude, "ids of chains"):
-            validation.check_integer("unique.exclude", chain_id, 0, MOST_ID)
+            validation.check_integer("unique.exclude", chain_id, 0, validation.LARGEST_BIGINT)
 
     @classmethod
     def debounce(cls, by: Sequence[str] | None = None, *, key: str | None = None) -> Self:
@@ -160,6 +159,11 @@ def ended(chain: NewJob[Any] | int) -> Ended:
 def begins_chain(blocker: Blocker) -> bool:
     """Whether the blocker is a new job; else it is a chain that exists already."""
     return isinstance(blocker.chain if isinstance(blocker, Ended) else blocker, NewJob)
+
+
+def waits_for_nobody(job: NewJob[Any]) -> bool:
+    """Whether the statement that enqueues the job never waits for a transaction that has the same key."""
+    return job.idempotency_key is None and job.unique is None and not job.blockers
 
 
 class JobOptions(TypedDict, total=False):

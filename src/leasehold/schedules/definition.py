@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypedDict
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from leasehold.validation import LONGEST_TIME
+from leasehold.validation import LEAST_INTEGER, LONGEST_KEY, LONGEST_NAME, LONGEST_TIME, MOST_ATTEMPTS, MOST_INTEGER
 
 Missed = Literal["skip", "catch_up", "coalesce"]
 Overlap = Literal["allow", "skip"]
@@ -17,9 +17,9 @@ Overlap = Literal["allow", "skip"]
 YEAR = 31_557_600
 QUERY_TIMEOUT, QUERY_ROWS = 30.0, 10_000  # as complete_schedule has them
 NAME_PATTERN = "^[^\\x00-\\x1f\\x7f]+$"
-Text = Annotated[str, Meta(min_length=1, max_length=200)]
-Key = Annotated[str, Meta(min_length=1, max_length=500)]
-Integer = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
+Text = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
+Key = Annotated[str, Meta(min_length=1, max_length=LONGEST_KEY)]
+Integer = Annotated[int, Meta(ge=LEAST_INTEGER, le=MOST_INTEGER)]
 Span = Annotated[float, Meta(ge=0, le=YEAR)]
 Instant = Annotated[datetime, Meta(tz=True)]
 
@@ -34,7 +34,7 @@ class ScheduleDefinition(msgspec.Struct, frozen=True, kw_only=True, omit_default
     priority: Annotated[Integer, Meta(description="Higher goes first; 0 if not given.")] | None = None
     key: Annotated[Key, Meta(description="What the jobs are about; one active job per key.")] | None = None
     key_group: Annotated[Key, Meta(description="What limits of each group count by.")] | None = None
-    max_attempts: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    max_attempts: Annotated[int, Meta(ge=1, le=MOST_ATTEMPTS)] | None = None
     timeout: Annotated[float, Meta(gt=0, le=LONGEST_TIME, description="Seconds one attempt may run.")] | None = None
     metadata: Annotated[dict[str, Any], Meta(description="Each job also gets the schedule and the tick.")] | None = None
     description: Annotated[str, Meta(max_length=10_000, description="For people.")] | None = None

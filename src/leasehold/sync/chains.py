@@ -143,7 +143,7 @@ class SyncChains(SyncPart):
             WrongState: the chain has ended.
             InvalidArgs, UnknownKind, BadInput: the output or a new job is refused.
         """
-        ask = asks.complete_chain(chain_id, output, continue_with, self._core.checked)
+        ask = asks.complete_chain(chain_id, output, continue_with, self._core.kind)
         return self._core.ask(ask, connection)
 
     def cancel(self, chain_id: int, reason: str | None = None) -> str:

@@ -10,9 +10,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from leasehold import asks
-from leasehold.asks import JobBatch, in_parts, many_jobs, one_job, output_of
+from leasehold.asks import many_jobs, one_job, output_of
 from leasehold.drivers import BlockingConnection
 from leasehold.events import Event, JobCancelled, JobRequeued
+from leasehold.jobs.encoding import JobBatch, in_parts, read_enqueued
 from leasehold.jobs.kind import Kind
 from leasehold.jobs.middleware import events_of, tell_after_commit
 from leasehold.jobs.new_job import JobOptions, NewJob
@@ -143,8 +144,8 @@ class SyncClient(SyncPart):
         parts = [*in_parts(jobs)]
         with self._core.transaction() if connection is None and len(parts) > 1 else nullcontext(connection) as chosen:
             for part in parts:
-                batch = JobBatch(part, self._core.checked, self._core.knows)
-                answers = self._core.ask(batch.ask(notify=notify), chosen)
+                batch = JobBatch(part, self._core.kind)
+                answers = read_enqueued(self._core.caller(chosen).call("enqueue_jobs", *batch.values(notify=notify)))
                 events += events_of(observers, batch.flat, answers) if observers.heard else ()
                 made += batch.given(answers)
         tell_after_commit(observers, connection, None, events)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 import msgspec
 
 from leasehold import validation
-from leasehold.asks import Ask, Rows, checked_by, is_known
+from leasehold.asks import Ask, Rows, kind_in
 from leasehold.drivers import Adapter, call_text, class_name, find_adapter, refused_connection, told
 from leasehold.errors import BadInput
 from leasehold.jobs.middleware import checked_answer
@@ -67,6 +67,7 @@ class SyncCore:
         payloads: str | None,
     ) -> None:
         self.app = app
+        self.kind = partial(kind_in, app)
         self.listens = listens
         self.middlewares: list[SyncEnqueueMiddleware] = []
         self.observers = Observers() if app is None else app.observers
@@ -132,14 +133,6 @@ class SyncCore:
 
         self._store = self._store or open_store(self._payloads)
         return filled(record, self._store, self.database.call)
-
-    def knows(self, kind: str) -> bool:
-        """Whether this client has an app that knows what a kind of this name wants."""
-        return is_known(self.app, kind)
-
-    def checked(self, job: NewJob[Any]) -> NewJob[Any]:
-        """The job as it is sent. Raises InvalidArgs, UnknownKind, BadInput."""
-        return checked_by(self.app, job)
 
 
 class SyncPart:

@@ -104,6 +104,28 @@ def test_a_lost_connection_fails_the_whole_statement_because_sending_it_again_co
     run(main())
 
 
+def test_an_end_in_the_middle_of_a_refused_batch_leaves_nobody_waiting() -> None:
+    async def main() -> None:
+        stuck = asyncio.Event()
+
+        async def refuse_two_and_keep_one(jobs: Sequence[NewJob]) -> list[EnqueuedJob]:
+            if len(jobs) > 1:
+                raise BadInput("one of them")
+            stuck.set()
+            await asyncio.Event().wait()
+            return []
+
+        coalescer = Coalescer(refuse_two_and_keep_one)
+        callers = [asyncio.create_task(coalescer.enqueue(job)) for job in new_jobs(2)]
+        await stuck.wait()
+        [sending] = [task for task in asyncio.all_tasks() if task.get_name() == "coalescer"]
+        sending.cancel()
+        outcomes = await asyncio.gather(*callers, return_exceptions=True)
+        assert [type(each) for each in outcomes] == [asyncio.CancelledError] * 2
+
+    run(main())
+
+
 def test_a_caller_that_leaves_does_not_disturb_the_others() -> None:
     async def main() -> None:
         client = FakeClient()

@@ -132,6 +132,13 @@ def test_with_an_app_args_are_checked_and_other_kinds_refused(database_url: str)
             assert (answer.status, answer.body["code"]) == (422, code)
 
 
+def test_with_an_app_args_are_written_as_they_came_too(database_url: str, psql: Psql) -> None:
+    with running_service(database_url, app=App()) as gateway:
+        body = b'{"kind": "echo", "args": {"price": 0.10000000000000000001}}'
+        assert gateway.call("POST", "/api/jobs", body).status == 201
+    assert psql(database_url, "select args ->> 'price' from leasehold.jobs") == "0.10000000000000000001"
+
+
 def test_it_is_ready_when_the_schema_is_the_one_it_knows(fresh_database_url: str, psql: Psql) -> None:
     with running_service(fresh_database_url) as gateway:
         ready = gateway.call("GET", "/readyz?verbose")

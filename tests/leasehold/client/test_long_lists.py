@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from leasehold import Client, NewJob, Unique, asks
+from leasehold import Client, NewJob, Unique
+from leasehold.client import enqueues
 from leasehold.errors import BadInput, UniqueConflict
 from leasehold.events import JobCreated
+from leasehold.jobs import encoding
 from leasehold.sync.client import SyncClient
 from tests.leasehold.client.conftest import Under
 
@@ -18,8 +20,9 @@ TAKEN = [NewJob(kind="taken", unique=Unique(key="k", on_conflict="reject")) for 
 
 @pytest.fixture(autouse=True)
 def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asks, "FEW", 1)
-    monkeypatch.setattr(asks, "MOST_IN_PART", 2)
+    monkeypatch.setattr(encoding, "FEW", 1)
+    monkeypatch.setattr(enqueues, "FEW", 1)
+    monkeypatch.setattr(encoding, "MOST_IN_PART", 2)
 
 
 def test_all_exist_in_their_order_and_are_told_after_the_commit(under: Under) -> None:
@@ -76,11 +79,11 @@ def test_the_synchronous_client_makes_all_or_none_as_well(database_url: str) -> 
 
 def test_parts_are_short_by_number_and_by_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     def lengths(jobs: list[NewJob[Any]]) -> list[int]:
-        return [len(part) for part in asks.in_parts(jobs)]
+        return [len(part) for part in encoding.in_parts(jobs)]
 
     assert lengths(JOBS) == [2, 2, 1]
     assert lengths(JOBS[:1]) == [1]
-    monkeypatch.setattr(asks, "MOST_BYTES_IN_PART", 100)
+    monkeypatch.setattr(encoding, "MOST_BYTES_IN_PART", 100)
     wide = NewJob(kind="wide", args={"text": "x" * 80})
     assert lengths([JOBS[0], wide, wide, JOBS[1], JOBS[2]]) == [2, 2, 1]
     assert lengths([wide, NewJob(kind="wider", args={"text": "x" * 200})]) == [1, 1]

@@ -28,14 +28,16 @@ A, B, C = NewJob(kind="a"), NewJob(kind="b"), NewJob(kind="c")
 
 def test_new_blockers_come_before_the_job_that_waits_for_them_and_are_named_by_position() -> None:
     inner = NewJob(kind="inner", blockers=[A, 7])
-    flat, places = flatten([B, NewJob(kind="outer", blockers=[inner, C]), A], unchecked)
+    flat: list[NewJob[Any]] = []
+    places = flatten([B, NewJob(kind="outer", blockers=[inner, C]), A], flat, unchecked)
     assert [job.kind for job in flat] == ["b", "a", "inner", "c", "outer", "a"]
     assert places == [0, 4, 5]
     assert (flat[2].blockers, flat[4].blockers) == ([{"position": 2}, 7], [{"position": 3}, {"position": 4}])
 
 
 def test_blockers_of_which_any_end_will_do_say_so() -> None:
-    flat, places = flatten([NewJob(kind="outer", blockers=[ended(A), ended(7), B])], unchecked)
+    flat: list[NewJob[Any]] = []
+    places = flatten([NewJob(kind="outer", blockers=[ended(A), ended(7), B])], flat, unchecked)
     assert flat[places[0]].blockers == [
         {"position": 1, "until": "ended"},
         {"chain": 7, "until": "ended"},
@@ -46,7 +48,8 @@ def test_blockers_of_which_any_end_will_do_say_so() -> None:
 def test_new_blockers_of_a_job_with_an_idempotency_key_have_keys_of_their_own() -> None:
     own = NewJob(kind="own", idempotency_key="mine")
     inner = NewJob(kind="inner", blockers=[A])
-    flat, _ = flatten([NewJob(kind="outer", blockers=[inner, own, ended(B), 7], idempotency_key="k")], unchecked)
+    flat: list[NewJob[Any]] = []
+    flatten([NewJob(kind="outer", blockers=[inner, own, ended(B), 7], idempotency_key="k")], flat, unchecked)
     assert {job.kind: job.idempotency_key for job in flat} == {
         "a": "k #1 #1",
         "inner": "k #1",
@@ -164,6 +167,6 @@ def test_what_is_no_job_is_refused_wherever_jobs_are_taken() -> None:
 
     kind: Any = part
     with pytest.raises(BadInput, match=r"blockers takes ids .*did you mean part\.new\(…\)\?"):
-        flatten([NewJob(kind="a", blockers=[kind])], unchecked)
+        flatten([NewJob(kind="a", blockers=[kind])], [], unchecked)
     with pytest.raises(BadInput, match=r"continue_with takes a job .*did you mean part\.new\(…\)\?"):
         encode_continuation(ContinueWith(kind), [], unchecked)

@@ -17,7 +17,7 @@ from leasehold.cli.commands.jobs_edit import jobs_edit
 from leasehold.errors import LeaseholdError
 from leasehold.gateway.nouns.jobs import EditBody
 from leasehold.gateway.nouns.jobs_enqueue import JobBody, new_job
-from leasehold.jobs.encoding import check_fields, encode_jobs
+from leasehold.jobs.encoding import check_fields, encode_document
 from leasehold.jobs.new_job import JOB_OPTIONS, JobOptions, NewJob
 from leasehold.schedules.definition import ScheduleDefinition, ScheduleOptions
 from leasehold.sql import read_folder, read_text
@@ -153,17 +153,17 @@ def test_an_option_has_the_same_type_in_new_job(name: str) -> None:
 @pytest.mark.parametrize("name", JOB_OPTIONS)
 def test_an_option_is_sent_to_the_database_and_checked_before(name: str) -> None:
     job = NewJob(kind="a").but(**cast("Any", {name: SAMPLES[name]}))
-    assert name in msgspec.json.decode(encode_jobs([check_fields(job)]))[0]
+    assert name in msgspec.json.decode(encode_document([check_fields(job)]))[0]
     with pytest.raises(LeaseholdError, match=rf"{name}\b"):
-        encode_jobs([check_fields(NewJob(kind="a").but(**cast("Any", {name: object()})))])
+        encode_document([check_fields(NewJob(kind="a").but(**cast("Any", {name: object()})))])
 
 
 @pytest.mark.parametrize("name", JOB_OPTIONS)
 def test_an_option_comes_from_the_body_of_a_request(name: str) -> None:
     sent = SAMPLES[name] if name != "deadline" else SAMPLES["run_at"]
     body = msgspec.json.decode(msgspec.json.encode({"kind": "a", name: sent}), type=JobBody)
-    services: Any = SimpleNamespace(has_app=False, limits=SimpleNamespace(args_bytes=100))
-    assert getattr(new_job(body, services), name) == sent
+    limits: Any = SimpleNamespace(args_bytes=100)
+    assert getattr(new_job(body, limits), name) == sent
 
 
 def test_an_option_that_can_be_edited_can_be_edited_everywhere() -> None:

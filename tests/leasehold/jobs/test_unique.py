@@ -9,7 +9,7 @@ import pytest
 from leasehold import App, NewJob, open_client
 from leasehold.database import Database
 from leasehold.errors import BadInput, Conflict, UniqueConflict
-from leasehold.jobs.encoding import check_job, encode_continuation, encode_jobs
+from leasehold.jobs.encoding import check_job, encode_continuation, encode_document
 from leasehold.jobs.endings import ContinueWith
 from leasehold.jobs.new_job import Unique
 from leasehold.records.jobs import ANY_STATE, HELD, QUEUED, UNFINISHED
@@ -27,7 +27,7 @@ def shop() -> App:
 
 
 def encoded(unique: Unique) -> str:
-    return encode_jobs([NewJob(kind="a", unique=unique)])
+    return encode_document([NewJob(kind="a", unique=unique)])
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_kind_may_name_only_args_that_its_handler_takes() -> None:
 def test_a_job_that_continues_a_chain_does_not_ask_for_what_its_kind_says() -> None:
     kind = shop().find("crawl")
     job = kind.new(shop=7)
-    assert '"unique"' in encode_jobs([job])
+    assert '"unique"' in encode_document([job])
     continuation = encode_continuation(ContinueWith(job), [job], lambda each: check_job(each, kind))
     assert continuation.count('"unique"') == 1
     assert '"next":{"kind":"crawl","args":{"shop":7}}' in continuation

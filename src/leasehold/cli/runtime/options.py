@@ -10,6 +10,7 @@ from cyclopts.validators import Number
 
 from leasehold.settings import Settings, describe_setting, show_value
 from leasehold.settings.sources import environment_name
+from leasehold.validation import LARGEST_BIGINT, LEAST_INTEGER, MOST_INTEGER
 
 Output = Literal["text", "json", "jsonl"]
 
@@ -19,14 +20,12 @@ INJECTED = Parameter(parse=False)
 
 
 # What Postgres can keep; anything else is refused before it is asked.
-LARGEST_BIGINT = 2**63 - 1
-LARGEST_INTEGER = 2**31 - 1
 AN_ID = Parameter(validator=Number(gte=1, lte=LARGEST_BIGINT))
 FAIL_FAST = Parameter(
     help="End at the start with exit code 5 if the database cannot be reached, or 6 if it has no schema yet, instead of waiting.",
     negative=(),
 )
-AN_INTEGER = Parameter(validator=Number(gte=-LARGEST_INTEGER - 1, lte=LARGEST_INTEGER))
+AN_INTEGER = Parameter(validator=Number(gte=LEAST_INTEGER, lte=MOST_INTEGER))
 
 
 def setting(name: str) -> Parameter:

@@ -129,7 +129,7 @@ class Chains(Part):
             WrongState: the chain has ended.
             InvalidArgs, UnknownKind, BadInput: the output or a new job is refused.
         """
-        ask = asks.complete_chain(chain_id, output, continue_with, self._core.checked)
+        ask = asks.complete_chain(chain_id, output, continue_with, self._core.kind)
         made = await answered(ask, self._core.caller(connection))
         if continue_with is None and connection is None and ChainCompleted in self._core.observers.heard:
             await self._tell_completion(chain_id)

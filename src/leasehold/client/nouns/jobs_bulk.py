@@ -14,7 +14,7 @@ from leasehold.database.calls import from_row
 from leasehold.errors import BadInput
 from leasehold.events import JobCancelled, JobRequeued
 from leasehold.jobs.arguments import encode_args
-from leasehold.jobs.encoding import encode_document, refused_job, with_positions
+from leasehold.jobs.encoding import JobBatch, encode_document, refused_job
 from leasehold.jobs.new_job import NewJob, begins_chain
 from leasehold.records.jobs import ChangedJob, KeyedJob
 
@@ -227,17 +227,16 @@ class JobBulk(Part):
             or any(begins_chain(each) for each in job.blockers or ())
         ):
             raise BadInput("a job for each key has no key, no idempotency_key and no new jobs as blockers of its own")
-        checked = with_positions(self._core.checked(job), [], lambda new: new)
-        encoded = encode_document(checked)
+        batch = JobBatch([job], self._core.kind)
         about = None if metadata is None else encode_args(metadata, "metadata").decode()
         names = None if keys is None else [*keys]
-        doorbell = self._core.doorbell
-        if checked.queue is None and not self._core.knows(checked.kind):
-            doorbell = None  # the database may choose the queue, so it wakes the workers
-        values = (encoded, queue, kind, about, state, names, after_key, limit, dry_run, doorbell is None)
+        doorbell, queues = self._core.doorbell, batch.queues
+        notify = doorbell is None or queues is None
+        encoded = encode_document(batch.flat[0])
+        values = (encoded, queue, kind, about, state, names, after_key, limit, dry_run, notify)
         made = [from_row(KeyedJob, row) for row in await self._database.call("enqueue_for_keys", *values)]
-        if made and not dry_run and doorbell is not None:
-            doorbell.ring({checked.queue or "default"})
+        if made and not dry_run and doorbell is not None and queues is not None:
+            doorbell.ring(queues)
         return made
 
     async def _all(
