@@ -29,7 +29,7 @@ QUESTIONS = {
     "bucket_bounds", "bucket_level", "bucket_of", "chain_jobs", "chain_tail", "clock", "default_attempts", "desired_slots",
     "desired_workers", "epoch_mark", "has_renewed", "has_room", "held_jobs", "is_alive", "is_blocker", "is_bound", "is_epoch_over",
     "is_easy", "is_leased", "is_over",
-    "is_schedule_busy", "is_small", "is_stranger", "key_lock", "lane_class", "longest_time", "most_crashes", "next_claim_in",
+    "is_schedule_busy", "is_small", "key_lock", "lane_class", "longest_time", "most_crashes", "next_claim_in",
     "next_due_in", "next_expiry_in", "next_look_in", "next_tick_in", "open_lock", "payload_patience", "queue_lock",
     "workers_needed",
 }  # fmt: skip
