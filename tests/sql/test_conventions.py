@@ -22,7 +22,7 @@ INLINED = {
     "bucket_level", "bucket_of", "clock", "count_dead_entries", "epoch_mark",
     "default_attempts", "is_alive", "is_blocker", "is_epoch_over", "key_lock", "longest_time",
     "derive_key", "is_easy", "lane_class",
-    "most_crashes", "name_job", "open_lock", "queue_lock", "read_simple_jobs", "refuse_continuation", "refuse_job", "retry_delay",
+    "most_crashes", "name_job", "open_lock", "queue_lock", "read_simple_jobs", "refuse_job", "retry_delay",
     "send_notice",
 }  # fmt: skip
 QUESTIONS = {
