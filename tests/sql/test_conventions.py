@@ -22,14 +22,14 @@ INLINED = {
     "bucket_level", "bucket_of", "clock", "count_dead_entries", "epoch_mark",
     "default_attempts", "is_alive", "is_blocker", "is_epoch_over", "key_lock", "longest_time",
     "derive_key", "is_easy", "lane_class",
-    "most_crashes", "name_job", "open_lock", "queue_lock", "read_simple_jobs", "refuse_continuation", "refuse_job", "retry_delay",
+    "most_crashes", "name_job", "open_lock", "queue_lock", "read_simple_jobs", "refuse_job", "retry_delay",
     "send_notice",
 }  # fmt: skip
 QUESTIONS = {
     "bucket_bounds", "bucket_level", "bucket_of", "chain_jobs", "chain_tail", "clock", "default_attempts", "desired_slots",
     "desired_workers", "epoch_mark", "has_renewed", "has_room", "held_jobs", "is_alive", "is_blocker", "is_bound", "is_epoch_over",
     "is_easy", "is_leased", "is_over",
-    "is_schedule_busy", "is_small", "is_stranger", "key_lock", "lane_class", "longest_time", "most_crashes", "next_claim_in",
+    "is_schedule_busy", "is_small", "key_lock", "lane_class", "longest_time", "most_crashes", "next_claim_in",
     "next_due_in", "next_expiry_in", "next_look_in", "next_tick_in", "open_lock", "payload_patience", "queue_lock",
     "workers_needed",
 }  # fmt: skip

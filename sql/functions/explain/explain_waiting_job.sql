@@ -32,7 +32,14 @@ begin
         select 'paused', format('queue %s is paused since %s', job.queue, date_trunc('second', v_queue.paused_at)) || coalesce(': ' || v_queue.reason, ''),
                null::timestamptz, jsonb_build_object('queue', job.queue, 'paused_at', v_queue.paused_at, 'reason', v_queue.reason);
     end if;
-    select * into v_servers from leasehold.find_servers(job.queue, job.kind);
+    select count(*) as alive, count(*) filter (where s.queue) as of_queue, count(*) filter (where s.kind) as of_kind,
+           count(*) filter (where s.queue and s.kind and not s.is_paused) as serving,
+           array_agg(s.incarnation) filter (where s.queue and s.kind and not s.is_paused) as incarnations,
+           count(*) filter (where s.queue and s.kind and s.is_paused) as paused
+      into v_servers
+      from (select w.incarnation, w.state = 'paused' as is_paused,
+                   w.queues = '{}' or job.queue = any (w.queues) as queue, w.kinds = '{}' or job.kind = any (w.kinds) as kind
+              from leasehold.workers w where w.state in ('ready', 'paused') and leasehold.is_alive(w, v_now)) s;
     if v_servers.serving = 0 and v_servers.paused > 0 then
         v_stopped := true;
         return query

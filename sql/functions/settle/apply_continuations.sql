@@ -25,8 +25,18 @@ declare
     v_keys       text[];
 begin
     select 'job ' || c.id || ': ' || c.complaint into v_complaint
-      from (select e.id, leasehold.refuse_continuation(e.continuation) as complaint
-              from unnest(apply_continuations.job_ids, apply_continuations.continuations) e(id, continuation)) c
+      from (select e.id, case
+                       when jsonb_typeof(e.continuation) <> 'object' then 'a continuation must be a JSON object, not ' || jsonb_typeof(e.continuation)
+                       when e.continuation - '{next,jobs}'::text[] <> '{}' then 'a continuation has next and jobs, not '
+                            || (select min(f) from jsonb_object_keys(e.continuation) f where f not in ('next', 'jobs'))
+                       when jsonb_typeof(e.continuation -> 'jobs') not in ('array', 'null')
+                            then 'jobs must be an array, not ' || jsonb_typeof(e.continuation -> 'jobs')
+                       when jsonb_typeof(e.continuation -> 'next') not in ('object', 'null')
+                            then 'next must be a job, not ' || jsonb_typeof(e.continuation -> 'next')
+                       when jsonb_typeof(e.continuation #> '{next,idempotency_key}') <> 'null' or jsonb_typeof(e.continuation #> '{next,unique}') <> 'null'
+                            then 'next continues the chain and takes neither idempotency_key nor unique' end as complaint
+              from unnest(apply_continuations.job_ids, apply_continuations.continuations) e(id, continuation)
+             where e.continuation <> 'null') c
      where c.complaint is not null
      order by c.id limit 1;
     if v_complaint is not null then

@@ -1,4 +1,4 @@
-"""Every reason in a situation that it comes from; the parts of explain_job are tested in files of their own, too."""
+"""Every reason in a situation that it comes from; what keeps a job waiting is tested in files of its own, too."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from leasehold.database import Database
 from leasehold.errors import UnknownJob
 from tests.support.sql_edges import enqueue_blocked
+from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, snapshot
 from tests.support.sql_reasons import because, facts, reasons
 from tests.support.sql_waits import freeze, open_transaction
@@ -103,3 +104,111 @@ async def test_times_are_in_utc_whatever_the_session_says(database: Database) ->
         await enqueue(connection, delay=timedelta(seconds=60))
         row = await because(connection, 1, "scheduled")
         assert row["explanation"] == "its time is 2026-03-01 12:01:00+00, in 60 s"
+
+
+# What has finished.
+
+
+async def test_a_completed_job(database: Database) -> None:
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        await enqueue(connection)
+        worker = SqlWorker(connection, "ada")
+        await worker.complete(await worker.claim())
+        row = await because(connection, 1, "completed")
+    assert (row["explanation"], row["until"]) == ("it completed at 2026-03-01 12:00:00+00 in attempt 1", None)
+    assert (await facts(database, 1, "completed"))["worker_id"] == "ada"
+
+
+async def test_a_failed_job_with_its_error_and_what_to_do(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database, max_attempts=2)
+    await worker.release(await worker.claim())
+    await worker.fail(await worker.claim(), retry_in=[0.0])
+    await worker.fail(await worker.claim())
+    text = (await because(database, 1, "failed"))["explanation"]
+    assert text.endswith("in attempt 3, of which 2 of 2 count (ValueError: boom); a retry runs it again")
+    assert "traceback" not in (await facts(database, 1, "failed"))["error"]
+
+
+async def test_a_cancelled_job_with_the_reason(database: Database) -> None:
+    for _ in range(2):
+        await enqueue(database)
+    await database.call("cancel_job", 1, "wrong shop")
+    await database.call("cancel_job", 2)
+    assert "wrong shop; a retry runs it after all" in (await because(database, 1, "cancelled"))["explanation"]
+    assert await reasons(database, 2) == ["cancelled"]
+    assert (await because(database, 2, "cancelled"))["explanation"] is not None
+
+
+async def test_an_error_of_any_shape_still_has_a_sentence(database: Database, worker: SqlWorker) -> None:
+    for error in ("null", "{}", '"text"', "[1]"):
+        job_id = await enqueue(database, max_attempts=1)
+        job = await worker.claim_one()
+        await database.call("fail_jobs", worker.incarnation, [job_id], [job["attempt"]], [error])
+        assert "a retry runs it again" in (await because(database, job_id, "failed"))["explanation"]
+
+
+# What a worker holds.
+
+
+async def test_a_job_that_a_worker_has_fetched(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    await worker.claim()
+    row = await because(database, 1, "claimed")
+    assert row["explanation"].startswith("worker w1 has fetched it at ")
+    assert row["until"] is None
+
+
+async def test_a_running_job_with_its_progress(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    await worker.start(await worker.claim())
+    assert "% done" not in (await because(database, 1, "running"))["explanation"]
+    await database.call("report_progress", worker.incarnation, [1], [1], [0.254], ["page 3 of 12"])
+    assert (await because(database, 1, "running"))["explanation"].endswith(", 25 % done (page 3 of 12)")
+    found = await facts(database, 1, "running")
+    assert (found["worker_id"], found["attempt"], found["fraction"]) == ("w1", 1, 0.254)
+
+
+async def test_the_progress_of_an_earlier_attempt_is_not_shown(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    claimed = await worker.claim()
+    await database.call("report_progress", worker.incarnation, [1], [1], [0.5], ["half"])
+    await worker.release(claimed)
+    await worker.start(await worker.claim())
+    assert "half" not in (await because(database, 1, "running"))["explanation"]
+
+
+async def test_a_job_whose_lease_has_run_out_is_stale(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    await worker.claim()
+    await expire(database, 1)
+    assert await reasons(database, 1) == ["stale"]
+    row = await because(database, 1, "stale")
+    assert row["explanation"].startswith("the lease of attempt 1 on worker w1 ran out at ")
+    assert row["until"] is not None
+
+
+async def test_a_worker_that_went_silent_is_named_before_the_lease_runs_out(database: Database) -> None:
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection, "ada")
+        await freeze(connection, "2026-03-01 12:00Z")
+        await worker.register()
+        await enqueue(connection)
+        await worker.start(await worker.claim(lease=600))
+        await freeze(connection, "2026-03-01 12:02Z")
+        assert "nothing was heard" not in (await because(connection, 1, "running"))["explanation"]
+        await freeze(connection, "2026-03-01 12:05Z")
+        row = await because(connection, 1, "running")
+        assert row["explanation"] == (
+            "attempt 1 runs on worker ada since 2026-03-01 12:00:00+00; but nothing was heard of that worker since "
+            "2026-03-01 12:00:00+00, and when the lease runs out at 2026-03-01 12:10:00+00 the job is taken back"
+        )
+        assert row["until"] == datetime(2026, 3, 1, 12, 10, tzinfo=UTC)
+
+
+async def test_a_worker_that_stopped_and_holds_it_still(database: Database, worker: SqlWorker) -> None:
+    await worker.register()
+    await enqueue(database)
+    await worker.claim()
+    await database.call("stop_worker", worker.incarnation)
+    assert "but that worker stopped at" in (await because(database, 1, "claimed"))["explanation"]

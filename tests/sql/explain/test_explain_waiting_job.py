@@ -114,3 +114,29 @@ async def test_workers_that_all_back_off(database: Database, worker: SqlWorker) 
     assert await reasons(database, 1) == ["backing_off"]
     await SqlWorker(database, "w2").register()
     assert "backing_off" not in await reasons(database, 1)
+
+
+async def test_only_workers_that_are_ready_and_were_heard_of_are_alive(database: Database) -> None:
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        ready, silent, draining, stopped = (SqlWorker(connection, name) for name in ("a", "b", "c", "d"))
+        for each in (silent, ready, draining, stopped):
+            await each.register(kinds=["k"])
+        await freeze(connection, "2026-03-01 12:03:01Z")
+        await connection.call("heartbeat_worker", ready.incarnation, 0, "ready", True)
+        await connection.call("heartbeat_worker", draining.incarnation, 0, "draining", True)
+        await connection.call("stop_worker", stopped.incarnation)
+        for kind in ("k", "other"):
+            await enqueue(connection, kind)
+        assert (await facts(connection, 1, "idle_worker"))["workers"] == ["a"]
+        assert await facts(connection, 2, "unserved") == {"live_workers": 1, "serving_queue": 1, "serving_kind": 0}
+
+
+async def test_workers_that_are_paused_elsewhere_do_not_count(database: Database) -> None:
+    for name in ("paused", "paused elsewhere", "ready elsewhere"):
+        worker = SqlWorker(database, name)
+        await worker.register(queues=["q"] if name == "paused" else ["r"])
+        if name != "ready elsewhere":
+            await database.call("heartbeat_worker", worker.incarnation, 0, "paused", True)
+    await enqueue(database, queue="q")
+    assert await facts(database, 1, "paused_workers") == {"live_workers": 3, "paused_workers": 1}

@@ -46,6 +46,47 @@ async def test_no_jobs_and_shorter_arrays_do_no_harm(database: Database) -> None
     assert [(row["job_id"], row["new_ids"]) for row in rows] == [(1, [3]), (2, [])]
 
 
+GOOD = [
+    None,
+    "null",
+    "{}",
+    '{"jobs": []}',
+    '{"jobs": null, "next": null}',
+    '{"next": {"kind": "a"}}',
+    '{"next": {"kind": "a", "idempotency_key": null, "unique": null}}',
+    '{"jobs": [{"kind": "a"}], "next": {"kind": "b"}}',
+]
+
+BAD = [
+    ("[]", "a continuation must be a JSON object, not array"),
+    ('"a"', "a continuation must be a JSON object, not string"),
+    ('{"then": {}}', "a continuation has next and jobs, not then"),
+    ('{"zoo": 1, "next": {}, "and": 1}', "a continuation has next and jobs, not and"),
+    ('{"jobs": {}}', "jobs must be an array, not object"),
+    ('{"jobs": "a"}', "jobs must be an array, not string"),
+    ('{"next": []}', "next must be a job, not array"),
+    ('{"next": "a"}', "next must be a job, not string"),
+    (
+        '{"next": {"kind": "a", "idempotency_key": "k"}}',
+        "next continues the chain and takes neither idempotency_key nor unique",
+    ),
+    ('{"next": {"kind": "a", "unique": {}}}', "next continues the chain and takes neither idempotency_key nor unique"),
+]
+
+
+async def test_these_continuations_are_accepted(database: Database) -> None:
+    made = await enqueue_many(database, [{"kind": "a"}] * len(GOOD))
+    rows = await database.call("apply_continuations", made, GOOD, None, None)
+    assert [len(row["new_ids"]) for row in rows] == [0, 0, 0, 0, 0, 1, 1, 2]
+
+
+async def test_these_continuations_are_refused(database: Database) -> None:
+    await enqueue(database)
+    for continuation, complaint in BAD:
+        with pytest.raises(BadInput, match=f"^job 1: {complaint}"):
+            await database.call("apply_continuations", [1], [continuation], None, None)
+
+
 async def test_a_refusal_names_the_job_whose_continuation_it_was(database: Database) -> None:
     await enqueue_many(database, [{"kind": "a"}] * 3)
     before = await snapshot(database)

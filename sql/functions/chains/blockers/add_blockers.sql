@@ -76,12 +76,21 @@ begin
           into v_unknown, v_ended, v_outputs, v_ends, v_states
           from unnest(v_past) p(id)
           left join lateral leasehold.chain_tail(p.id) t on true;
-        select leasehold.name_job(add_blockers.jobs, e.position) || leasehold.refuse_blocker(e.chain_id) into v_complaint
-          from unnest(v_positions, v_chains) with ordinality e(position, chain_id, place)
-         where e.chain_id in (select u.id from unnest(v_unknown) u(id) where leasehold.refuse_blocker(u.id) is not null)
-         order by e.place limit 1;
-        if v_complaint is not null then
-            raise exception using errcode = 'LH001', message = v_complaint, hint = 'nothing was enqueued';
+        if v_unknown is not null then
+            select leasehold.name_job(add_blockers.jobs, e.position)
+                   || case when f.id is null then format('blocker %s is no job', u.id)
+                           else format('blocker %s is not the first job of its chain; give the chain, %s', u.id, f.chain_id) end
+              into v_complaint
+              from unnest(v_unknown) u(id)
+              left join lateral (select j.id, j.chain_id from leasehold.jobs j where j.id = u.id
+                                 union all
+                                 select d.id, d.chain_id from leasehold.finished_jobs d where d.id = u.id limit 1) f on true
+              join unnest(v_positions, v_chains) with ordinality e(position, chain_id, place) on e.chain_id = u.id
+             where f.id is null or f.chain_id is not null
+             order by e.place limit 1;
+            if v_complaint is not null then
+                raise exception using errcode = 'LH001', message = v_complaint, hint = 'nothing was enqueued';
+            end if;
         end if;
     end if;
 

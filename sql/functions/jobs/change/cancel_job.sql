@@ -29,6 +29,9 @@ begin
     end if;
     return v_job.state;
 exception when lock_not_available then
-    perform leasehold.refuse_locked_job(cancel_job.job_id, 'cancelled');
+    raise exception using errcode = 'LH008', hint = 'try again, or end that session: select pg_terminate_backend(pid)',
+        message = format('job %s cannot be cancelled now: %s', cancel_job.job_id, coalesce(
+            leasehold.describe_row_holders(cancel_job.job_id),
+            'another session holds a lock that this needs, on the key of the job or on jobs that wait for it'));
 end
 $$;

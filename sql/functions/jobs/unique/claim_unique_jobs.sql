@@ -2,7 +2,8 @@
 --             keys are taken or locked; then a statement of its own judges whether the jobs that have them still keep
 --             others out. If several jobs of one call have one key, the first decides for all.
 -- Parameters  jobs, ids, are_new: as add_jobs has them. A job's unique is an object with
---             by: what makes two jobs the same: kind, queue, key, key_group, args, args.FIELD (kind and args)
+--             by: what makes two jobs the same: kind, queue, key, key_group, args, args.FIELD (kind and args), in any order; numbers
+--             are told apart as JSON writes them: 1 is not 1.0
 --             key: text that stands for the job instead of by
 --             window: seconds; older jobs do not count · states: jobs in other states do not count (all unfinished ones)
 --             scope: job, or chain: it counts as long as its chain is open · exclude: chain ids; these do not count
@@ -12,7 +13,8 @@
 -- Returns     for each job of the array its id and whether it is new, and what is to be done to the one that is there:
 --             null, existing, replace, extend, overwrite
 -- Errors      LH001 a unique is refused · LH006 a unique job is there already (its id is in the message and the detail) · 42501 it is to be
---             changed, and the caller is_stranger to the login that made it
+--             changed, but a login may only change its own jobs, those of logins that it is a member of, and all jobs if it may
+--             call cancel_job; where no roles are in force everybody may
 -- Tables      unique_jobs as claim_unique_keys or hold_unique_jobs, unique_claims (read, insert), idempotency_keys (update)
 create or replace function leasehold.claim_unique_jobs(jobs jsonb, ids bigint[], are_new boolean[])
 returns table ("position" bigint, job_id bigint, is_new boolean, on_conflict text) language plpgsql
@@ -39,10 +41,16 @@ begin
     select array_agg(k.position order by k.position) as places, array_agg(k.unique_key order by k.position) as keys,
            array_agg(k.terms order by k.position) as terms
       into v_asked
-      from (select w.position, leasehold.name_unique_key(w.doc) as unique_key, w.doc -> 'unique' as terms
+      from (select w.position, w.doc -> 'unique' as terms,
+                   case when w.doc -> 'unique' ? 'key' then 'key:' || (w.doc #>> '{unique,key}')
+                        else 'by:' || (select encode(sha256(convert_to(jsonb_object_agg(b.part, case
+                                                  when b.part = 'queue' then to_jsonb(coalesce(w.doc ->> 'queue', 'default'))
+                                                  when b.part = 'args' then coalesce(nullif(w.doc -> 'args', 'null'), '{}')
+                                                  when b.part like 'args._%' then w.doc -> 'args' -> substr(b.part, 6)
+                                                  else w.doc -> b.part end)::text, 'UTF8')), 'hex')
+                                         from jsonb_array_elements_text(coalesce(w.doc #> '{unique,by}', '["kind", "args"]')) b(part)) end as unique_key
               from jsonb_array_elements(claim_unique_jobs.jobs) with ordinality w(doc, position)
-             where claim_unique_jobs.are_new[w.position]) k
-     where k.unique_key is not null;
+             where claim_unique_jobs.are_new[w.position] and jsonb_typeof(w.doc -> 'unique') = 'object') k;
     if v_asked.keys is null then
         return query select n.position, n.id, n.is_new, null::text from unnest(claim_unique_jobs.ids, claim_unique_jobs.are_new) with ordinality n(id, is_new, position);
         return;
@@ -87,7 +95,10 @@ begin
           from unnest(v_asked.keys, v_asked.places, v_asked.terms) a(unique_key, place, terms)
           join unnest(v_first.keys, v_winners) w(unique_key, id) using (unique_key)
           join leasehold.unique_claims c on c.job_id = w.id
-         where a.terms ->> 'on_conflict' in ('replace', 'extend', 'overwrite') and leasehold.is_stranger(c.made_by)
+         where a.terms ->> 'on_conflict' in ('replace', 'extend', 'overwrite') and c.made_by <> session_user
+           and not exists (select from pg_proc p where p.pronamespace = 'leasehold'::regnamespace and p.proname = 'cancel_job'
+                              and has_function_privilege(session_user, p.oid, 'execute'))
+           and not exists (select from pg_roles r where r.rolname = c.made_by and pg_has_role(session_user, r.oid, 'member'))
          order by a.place limit 1;
         if found then
             raise exception using errcode = '42501',

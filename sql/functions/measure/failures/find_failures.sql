@@ -3,8 +3,8 @@
 -- Parameters  since, until: from this moment on, before that one · max_rows: the newest attempts by time, and the newest
 --             jobs that failed for good by id
 -- Returns     at, job_id, attempt, kind, queue, worker_id, error (without its traceback), is_final (the job has failed for
---             good), fingerprint (name_failure), is_full (max_rows was reached: there may be more); kind is null for a job
---             that is gone · in no order
+--             good), fingerprint (16 hexadecimal digits, the same for one kind, type of error and place),
+--             is_full (max_rows was reached: there may be more); kind is null for a job that is gone · in no order
 -- Errors      none
 -- Tables      finished_jobs, job_events, jobs (read)
 create or replace function leasehold.find_failures(
@@ -48,8 +48,9 @@ with ended as materialized (
             select n.at, n.id, n.attempt, n.kind, n.queue, n.worker_id, n.error, true
               from ended n where n.at >= find_failures.since and n.at < find_failures.until) k
 ), named as materialized (
-    -- Failures are many and their names are few.
-    select n.*, leasehold.name_failure(n.kind, jsonb_build_object('type', n.type, 'place', n.place)) as fingerprint
+    -- Failures are many and their names are few: neither the message counts nor the number of the line, so that a new release
+    -- does not make a new group.
+    select n.*, left(md5(jsonb_build_array(n.kind, n.type, regexp_replace(n.place, ':[0-9]+ in ', ' in '))::text), 16) as fingerprint
       from (select distinct k.kind, k.type, k.place from known k) n
 )
 select k.at, k.id, k.attempt, k.kind, k.queue, k.worker_id, k.error, k.is_final, n.fingerprint,

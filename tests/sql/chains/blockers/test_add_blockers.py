@@ -49,6 +49,20 @@ async def test_what_is_no_blocker_is_refused_with_its_place_and_nothing_is_writt
         assert await snapshot(database) == before
 
 
+async def test_a_later_job_of_a_chain_is_refused_with_the_id_to_give(
+    database: Database, worker: SqlWorker, subtests: pytest.Subtests
+) -> None:
+    for is_finished in [False, True]:
+        await empty(database)
+        with subtests.test(is_finished=is_finished):
+            await enqueue(database)
+            await worker.continue_with(await worker.claim(), [{"next": {"kind": "b"}}])
+            if is_finished:
+                await worker.complete(await worker.claim())
+            with pytest.raises(BadInput, match=r"^blocker 2 is not the first job of its chain; give the chain, 1 \("):
+                await enqueue_blocked(database, [1, 2, 2])
+
+
 async def test_the_first_bad_job_of_many_is_the_one_that_is_named(database: Database) -> None:
     with pytest.raises(BadInput, match=r"^job 2: blocker 77 is no job"):
         await enqueue_many(database, [{"kind": "a"}, *[{"kind": "a", "blockers": [n]} for n in range(77, 90)]])

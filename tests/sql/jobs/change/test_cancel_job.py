@@ -160,8 +160,17 @@ async def test_who_holds_the_row_is_named_instead_of_waited_for(database: Databa
     claimed = await worker.claim()
     async with row_held(database, worker, claimed[0], HOLDS["lease asserted"]) as holder:
         before = await snapshot(database)
-        with trio.fail_after(PATIENCE), pytest.raises(RowLocked, match=f"session {await pid_of(holder)} "):
+        told = rf"^job 1 cannot be cancelled now: session {await pid_of(holder)} .*try again"
+        with trio.fail_after(PATIENCE), pytest.raises(RowLocked, match=told):
             await database.call("cancel_job", 1)
         assert await snapshot(database) == before
         await holder.execute("commit")
     assert await database.call_value("cancel_job", 1) == "claimed"
+
+
+async def test_where_the_row_is_free_it_was_another_lock(database: Database) -> None:
+    await enqueue(database, key="k")
+    async with open_transaction(database, "other") as other:
+        await other.fetch("select pg_advisory_xact_lock(leasehold.key_lock('k'))")
+        with pytest.raises(RowLocked, match=r"^job 1 cannot be cancelled now: another session holds a lock that this"):
+            await database.call("cancel_job", 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -34,10 +35,50 @@ async def test_chosen_args_are_enough(database: Database) -> None:
 async def test_a_key_of_its_own_stands_for_the_job_whatever_its_kind(database: Database) -> None:
     assert await enqueue_one(database, unique={"key": "nightly"}) == (1, "created")
     assert await enqueue_one(database, kind="b", args={"x": 1}, unique={"key": "nightly"}) == (1, "existing")
+    (row,) = await database.fetch("select unique_key from leasehold.unique_jobs")
+    assert row["unique_key"] == "key:nightly"
+
+
+Fields = dict[str, Any]
+SAME: list[tuple[Fields, Fields]] = [
+    ({}, {"args": {}}),
+    ({}, {"args": None, "queue": "q", "priority": 3, "metadata": {"m": 1}, "key": "k", "delay": 5}),
+    ({"args": {"a": 1, "b": 2}}, {"args": {"b": 2, "a": 1}}),
+    ({"unique": {"by": ["kind", "args"]}}, {"unique": {"window": 3600, "on_conflict": "extend"}}),
+    ({"unique": {"by": ["args", "kind", "args"]}}, {}),
+    ({"unique": {"by": ["queue"]}}, {"unique": {"by": ["queue"]}, "queue": "default"}),
+    ({"unique": {"by": ["args.x"]}, "args": {"x": 1}}, {"unique": {"by": ["args.x"]}, "args": {"x": 1, "y": 2}}),
+]
+OTHER: list[tuple[Fields, Fields]] = [
+    ({}, {"kind": "b"}),
+    ({}, {"args": {"a": 1}}),
+    ({"args": {"a": 1}}, {"args": {"a": "1"}}),
+    ({"args": {"a": None}}, {"args": {}}),
+    ({"unique": {"by": ["kind"]}}, {"unique": {"by": ["kind", "queue"]}}),
+    ({"unique": {"by": ["queue"]}}, {"unique": {"by": ["queue"]}, "queue": "other"}),
+    ({"unique": {"by": ["key"]}, "key": "k"}, {"unique": {"by": ["key_group"]}, "key_group": "k"}),
+    ({"unique": {"by": ["args.x"]}, "args": {"x": 1}}, {"unique": {"by": ["args.y"]}, "args": {"y": 1}}),
+    ({"unique": {"by": ["args"]}, "args": {"x": 1}}, {"unique": {"by": ["args.x"]}, "args": {"x": 1}}),
+]
+
+
+async def test_what_by_names_makes_the_key_and_nothing_else(database: Database) -> None:
+    for is_same, pairs in ((True, SAME), (False, OTHER)):
+        for one, other in pairs:
+            await empty(database)
+            first, _ = await enqueue_one(database, **{"kind": "a", **one})
+            second, _ = await enqueue_one(database, **{"kind": "a", **other})
+            assert (second == first) == is_same
+
+
+async def test_without_roles_everybody_may_change_a_job_that_another_login_made(database: Database) -> None:
+    await enqueue_one(database)
+    await database.execute("update leasehold.unique_claims set made_by = 'somebody else'")
+    assert await enqueue_one(database, unique={"on_conflict": "replace"}) == (1, "replaced")
 
 
 async def test_a_job_without_unique_asks_nobody_and_keeps_nobody_out(database: Database) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 2)
+    await enqueue_many(database, [{"kind": "a"}, {"kind": "a", "unique": None}])
     assert (await enqueue_one(database))[1] == "created"
     await enqueue_many(database, [{"kind": "a"}])
     assert len(await states(database)) == 4
