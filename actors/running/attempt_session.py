@@ -64,6 +64,7 @@ class WorkerAttemptSession:
         self._open: JobTransaction | None = None
         self._inner: Transaction | None = None
         self._completion: Completion | None = None
+        self._flavour = ""
         self._said: ContinueWith[Any] | None = None
         self._started: list[NewJob[Any]] = []
         self._new_ids: list[int] = []
@@ -138,6 +139,7 @@ class WorkerAttemptSession:
         Raises LeaseLost, DatabaseUnavailable.
         """
         self._completion = await self._begin(Completion)
+        self._flavour = "asyncio" if self._held.kind.runs == "asyncio" else "trio"
         await self._assert_lease(self._completion)
 
     async def _begin(self, make: Callable[[Transaction], T]) -> T:
@@ -148,7 +150,7 @@ class WorkerAttemptSession:
         if self._inner is not None:
             raise BadInput("a transaction of this job is open already; one at a time")
         inner = await self._noticing(self._connect().begin())
-        self._inner, self.was_cut = inner, False
+        self._inner, self._flavour, self.was_cut = inner, running_flavour(), False
         made = make(inner)
         self._open = made
         return made
@@ -185,8 +187,8 @@ class WorkerAttemptSession:
         transaction.over("it was committed")
         if inner is not None:
             await self._noticing(inner.commit())
-        if self._held.kind.runs == "asyncio" and running_flavour() == "trio":
-            await run_asyncio(transaction.hooks.flush)  # what waited for the commit is of the handler's flavour
+        if self._flavour == "asyncio" and running_flavour() == "trio":
+            await run_asyncio(transaction.hooks.flush)  # what waited for the commit is of the flavour of who began
         else:
             await transaction.hooks.flush()
 

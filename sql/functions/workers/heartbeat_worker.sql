@@ -7,7 +7,7 @@
 --             cpu_user, cpu_system: seconds of CPU that its process has used
 -- Returns     is_known: whether the worker is; if not, it registers again · commands: JSON array of {id, command, args} that are
 --             not acknowledged yet, oldest first, again and again until they are; null: none
---             is_to_listen, idle_alike: as find_place, which looks at all workers: beside more than 128 of them one that does not listen
+--             is_to_listen, idle_alike: as find_place, which looks at all workers: beside more than 128 that live one that does not listen
 --             and is not new learns of its place by chance, so that all together ask no more often than 128 would; else both null
 -- Errors      none
 -- Tables      workers, worker_commands, pg_class (read), as excuse_jobs and find_place
@@ -44,7 +44,7 @@ begin
          where c.incarnation = heartbeat_worker.incarnation and c.done_at is null and c.received_at is not null;
     end if;
     if is_known and (heartbeat_worker.listening or v_is_new
-                     or random() * (select c.reltuples from pg_class c where c.oid = 'leasehold.workers'::regclass) < 128) then
+                     or random() * (select c.reltuples from pg_class c where c.oid = 'leasehold.workers_alive'::regclass) < 128) then
         select p.is_to_listen, p.idle_alike into is_to_listen, idle_alike from leasehold.find_place(heartbeat_worker.incarnation, v_now) p;
     end if;
     return next;

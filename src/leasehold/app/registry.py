@@ -324,11 +324,6 @@ def own_kinds(app: App) -> list[Kind[..., Any]]:
     return [kind for kind in app if kind.function not in (echo, dummy)]
 
 
-def knows(app: App, name: str) -> bool:
-    """Whether somebody who has this app knows what a kind of this name wants."""
-    return name in app or name in _every_worker()
-
-
 @cache
 def _every_worker() -> App:
     return builtin_app()

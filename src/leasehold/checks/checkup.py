@@ -14,7 +14,7 @@ from leasehold.database.migrations import read_schema_state
 from leasehold.errors import BadInput, Conflict, DatabaseUnavailable, LockTimeout, QueryRefused, WrongAddress
 
 if TYPE_CHECKING:
-    from leasehold.checks.verdicts import Examined
+    from leasehold.database import Database
     from leasehold.database.migrations import SchemaState
     from leasehold.settings import Settings
 
@@ -25,7 +25,7 @@ TOO_LATE = "57014"
 
 
 async def check_all(
-    database: Examined,
+    database: Database,
     settings: Settings,
     place: str,
     data_folder: Path | None,
@@ -73,14 +73,14 @@ async def check_all(
     return [*checks, health.check_disk(data_folder)] if data_folder else checks
 
 
-async def _read_schema(database: Examined, read: list[SchemaState]) -> Check:
+async def _read_schema(database: Database, read: list[SchemaState]) -> Check:
     """Check the schema, and add how it stands to `read`: what the other checks need to know first."""
     async with database.transaction() as session:
         read.append(await read_schema_state(session))
     return schema.check_schema(read[0])
 
 
-async def _look(database: Examined, name: str, check: Callable[[], Awaitable[Check]]) -> Check:
+async def _look(database: Database, name: str, check: Callable[[], Awaitable[Check]]) -> Check:
     """Run a check that may lack the rights, be refused or get no answer; the others go on."""
     try:
         return await check()

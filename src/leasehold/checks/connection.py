@@ -13,7 +13,6 @@ from leasehold.errors import DatabaseUnavailable, ListenerDeaf
 from leasehold.observability.logs import redact_dsn
 
 if TYPE_CHECKING:
-    from leasehold.checks.verdicts import Examined
     from leasehold.database import Database, Row
     from leasehold.settings import Settings
 
@@ -55,7 +54,7 @@ POOLERS = {
 }
 
 
-async def check_server(database: Examined, place: str) -> Check:
+async def check_server(database: Database, place: str) -> Check:
     """Old enough, and one that can be written to, in transactions as we need them. `place` says where it is."""
     [row] = await database.fetch(SERVER)
     detail = f"Postgres {row['version']}, database {row['database']}; {place}"
@@ -75,7 +74,7 @@ async def check_server(database: Examined, place: str) -> Check:
     return ok("database", detail)
 
 
-async def check_pooler(database: Examined, settings: Settings) -> Check:
+async def check_pooler(database: Database, settings: Settings) -> Check:
     """Whether a pooler is in front, and where notifications then come from."""
     [here] = await database.fetch(IDENTITY)
     found = database.pooler.value if database.pooler else "none"
@@ -92,7 +91,7 @@ async def check_pooler(database: Examined, settings: Settings) -> Check:
     return advise("pooler", POOLERS[found], advice)
 
 
-async def _judge_direct(database: Examined, dsn: str, here: Row) -> Check | None:
+async def _judge_direct(database: Database, dsn: str, here: Row) -> Check | None:
     """What is wrong with the direct connection, if anything."""
     shown = f"LEASEHOLD_DIRECT_DATABASE_URL ({redact_dsn(dsn)})"
     try:
@@ -118,7 +117,7 @@ async def _look_past(dsn: str) -> tuple[Row, bool]:
         return there, direct.pooler is not None and direct.pooler.value == "none"
 
 
-async def check_notify(database: Examined, settings: Settings) -> Check:
+async def check_notify(database: Database, settings: Settings) -> Check:
     """A notification that another connection sends reaches one that listens."""
     if not settings.notify:
         return skipped("notify", "LEASEHOLD_NOTIFY is off: workers only poll")
@@ -154,7 +153,7 @@ async def _ping(database: Database) -> float | None:
         await close_connection(connection)
 
 
-async def check_clock(database: Examined, *, has_books: bool = True) -> Check:
+async def check_clock(database: Database, *, has_books: bool = True) -> Check:
     """The clock of the database is not frozen, was not set back lately, and the one of this machine does not differ much.
     `has_books`: ours are there to look at."""
     before = datetime.now(UTC)
@@ -191,7 +190,7 @@ def judge_skew(seconds: float) -> Check:
     return advise("clock", detail, "only the database's counts, but times in our logs differ: run NTP on both")
 
 
-async def check_connections(database: Examined) -> Check:
+async def check_connections(database: Database) -> Check:
     """There are connections left."""
     [row] = await database.fetch(CONNECTIONS)
     return judge_connections(row["used"], row["most"], row["ours"])

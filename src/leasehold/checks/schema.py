@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from leasehold.checks.verdicts import Check, advise, ok, problem
 
 if TYPE_CHECKING:
-    from leasehold.checks.verdicts import Examined
+    from leasehold.database import Database
     from leasehold.database.migrations import SchemaState
     from leasehold.database.migrations.state import Description, Drift
 
@@ -59,7 +59,7 @@ def check_schema(state: SchemaState) -> Check:
     return ok("schema", f"version {state.version}")
 
 
-async def check_drift(database: Examined) -> Check:
+async def check_drift(database: Database) -> Check:
     """Nobody has changed an object of the schema by hand."""
     from leasehold.database.migrations.state import compare_descriptions, describe_schema, read_description  # noqa: PLC0415
 
@@ -101,7 +101,7 @@ def _name(objects: Sequence[str]) -> str:
     return ", ".join(name.partition("(")[0] for name in objects[:MOST_NAMED]) + more
 
 
-async def check_partitions(database: Examined, retention_days: int) -> Check:
+async def check_partitions(database: Database, retention_days: int) -> Check:
     """Partitions exist for the coming days, old ones are dropped, and nothing has gone where there was none."""
     names = {row["name"] for row in await database.fetch(PARTITIONS)}
     [row] = await database.fetch(TODAY)

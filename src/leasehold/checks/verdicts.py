@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal
 
 import msgspec
-
-if TYPE_CHECKING:
-    from leasehold.database import Database
-
-    Examined: TypeAlias = Database
-    """A pool of either flavour: the command line has the one, the gateway the other."""
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):

@@ -21,7 +21,7 @@ from leasehold.observability.wording import show_instant, show_span
 from leasehold.records.queues import KindRecord
 
 if TYPE_CHECKING:
-    from leasehold.checks.verdicts import Examined
+    from leasehold.database import Database
     from leasehold.settings import Settings
 
 SHORT_LEASE = 5.0
@@ -126,13 +126,13 @@ def _contradictions(settings: Settings) -> list[tuple[str, str]]:
     return found
 
 
-async def check_jobs(database: Examined) -> Check:
+async def check_jobs(database: Database) -> Check:
     """Nothing is overdue for long."""
     [row] = await database.fetch(OVERDUE)
     return judge_jobs(row["jobs"], await database.fetch(UNCLAIMED, MOST_COUNTED), await _stuck(database))
 
 
-async def _stuck(database: Examined) -> Sequence[Any]:
+async def _stuck(database: Database) -> Sequence[Any]:
     """Jobs that no reaper can take back, with the sessions that keep it from them."""
     return await database.call("list_stuck_leases")
 
@@ -175,7 +175,7 @@ def _count(jobs: int) -> str:
     return f"{jobs:,} or more" if jobs >= MOST_COUNTED else str(jobs)
 
 
-async def check_workers(database: Examined, settings: Settings) -> Check:
+async def check_workers(database: Database, settings: Settings) -> Check:
     """Registered workers are alive and hear notifications, and there is a worker when jobs wait."""
     [row] = await database.fetch(IS_WAITED_FOR)
     async with database.transaction() as session:
@@ -241,7 +241,7 @@ def _relieve(workers: Sequence[Any]) -> str:
     return ". ".join(found) or "see the log of that worker"
 
 
-async def check_claims(database: Examined, overlooked_after: float = 60.0) -> Check:
+async def check_claims(database: Database, overlooked_after: float = 60.0) -> Check:
     """Free workers take what they may take, and a claim is quick. The claim that is timed is undone."""
     try:
         overlooked = await database.fetch(OVERLOOKED, overlooked_after)
@@ -255,7 +255,7 @@ async def check_claims(database: Examined, overlooked_after: float = 60.0) -> Ch
         return judge_failure(str(error))
 
 
-async def _time_a_claim(database: Examined) -> float:
+async def _time_a_claim(database: Database) -> float:
     """Milliseconds of a claim of one job of any kind and queue."""
     transaction = await database.begin()
     try:
@@ -284,7 +284,7 @@ def judge_failure(error: str) -> Check:
     return problem("claims", f"a claim of one job failed: {error}", advice)
 
 
-async def check_kinds(database: Examined) -> Check:
+async def check_kinds(database: Database) -> Check:
     """No live worker runs a version that says otherwise of a kind than the one that wins."""
     kinds = [msgspec.convert(decoded(row), KindRecord) for row in await database.call("list_kinds")]
     torn = [
@@ -303,7 +303,7 @@ async def check_kinds(database: Examined) -> Check:
     )
 
 
-async def check_upkeep(database: Examined) -> Check:
+async def check_upkeep(database: Database) -> Check:
     """Somebody makes due what is scheduled, takes back what nobody renews, and makes partitions."""
     [row] = await database.fetch(CONNECTED)
     if database.pooler not in (None, Pooler.NONE):

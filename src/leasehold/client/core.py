@@ -25,11 +25,7 @@ from leasehold.payloads.options import PayloadOptions
 
 
 async def fetch_asyncpg(connection: Any, text: str, values: Sequence[Any]) -> list[Row]:
-    """Run one statement in the transaction that is open. Without one asyncpg commits each statement by itself."""
-    if not is_open(connection):
-        raise DatabaseUnavailable("the connection cannot be used: it is closed, or back in its pool")
-    if not connection.is_in_transaction():
-        raise NoTransaction
+    """Run one statement."""
     with translated(connection):
         return await connection.fetch(text, *values)
 
@@ -110,19 +106,23 @@ class Core:
         return self.payloads.locker(self.archive)
 
     def caller(self, connection: Any) -> Caller:
-        """Makes the call: the database, or the caller's own transaction. Raises BadInput for anything else. The call raises
-        NoTransaction where the connection has not begun one, and DatabaseUnavailable where it is closed."""
+        """Makes the call: the database, or the caller's own transaction. Raises BadInput for anything else, and of a connection of
+        asyncpg NoTransaction where none is open, DatabaseUnavailable where it is closed; the other libraries tell at the call."""
         if connection is None:
             return self.database
         if isinstance(connection, Caller):
             return connection
         adapter = find_adapter(connection)
+        if adapter is not None:
+            return DriverTransaction(connection, adapter)
         # Not by `fetch` alone: a pool has that as well, and would give each statement another connection.
-        if adapter is None and not all(
-            callable(getattr(connection, name, None)) for name in ("is_in_transaction", "fetch")
-        ):
+        if not all(callable(getattr(connection, name, None)) for name in ("is_in_transaction", "fetch")):
             raise refused_connection(connection)
-        return DriverTransaction(connection, adapter or ASYNCPG)
+        if not is_open(connection):
+            raise DatabaseUnavailable("the connection cannot be used: it is closed, or back in its pool")
+        if not connection.is_in_transaction():
+            raise NoTransaction
+        return DriverTransaction(connection, ASYNCPG)
 
 
 async def answered(ask: Ask[T], caller: Caller) -> T:

@@ -14,7 +14,7 @@ from leasehold.client.core import Part
 from leasehold.database import Caller, OpenTransaction, Row
 from leasehold.database.calls import CallersConnection, Hooks
 from leasehold.errors import BadInput
-from leasehold.jobs.encoding import FEW, JobBatch, encode_document, in_parts, read_enqueued
+from leasehold.jobs.encoding import JobBatch, encode_document, in_parts, read_enqueued
 from leasehold.jobs.middleware import enqueue_within, events_of, tell_after_commit
 from leasehold.jobs.new_job import JobOptions, NewJob, waits_for_nobody
 from leasehold.observability.context import current_actor
@@ -141,25 +141,26 @@ class Enqueues(Part):
             return []
         core = self._core
         layers = core.middlewares if core.app is None else (*core.app.enqueue_middlewares, *core.middlewares)
-        write = self._write if len(jobs) <= FEW else self._write_parts
         if layers:
-            return await enqueue_within(layers, partial(write, connection=connection, hooks=hooks, notify=notify), jobs)
-        return await write(jobs, connection=connection, hooks=hooks, notify=notify)
-
-    async def _write_parts(
-        self, jobs: Sequence[NewJob[Any]], *, connection: CallersConnection | None, hooks: Hooks | None, notify: bool
-    ) -> list[EnqueuedJob]:
-        parts, database = [*in_parts(jobs)], cast("Any", self._database)
-        if len(parts) == 1 or (connection is None and not hasattr(database, "transaction")):
-            return await self._write(jobs, connection=connection, hooks=hooks, notify=notify)
-        made: list[EnqueuedJob] = []
-        async with database.transaction() if connection is None else nullcontext(connection) as transaction:
-            for part in parts:
-                made += await self._write(part, connection=transaction, hooks=hooks, notify=notify)
-        return made
+            write = partial(self._write, connection=connection, hooks=hooks, notify=notify)
+            return await enqueue_within(layers, write, jobs)
+        return await self._write(jobs, connection=connection, hooks=hooks, notify=notify)
 
     async def _write(
         self, jobs: Sequence[NewJob[Any]], *, connection: CallersConnection | None, hooks: Hooks | None, notify: bool
+    ) -> list[EnqueuedJob]:
+        """Write what the middlewares have made of a list: perhaps nothing, perhaps more than fits into one statement."""
+        parts, database = [*in_parts(jobs)], cast("Any", self._database)
+        if len(parts) == 1 or (connection is None and not hasattr(database, "transaction")):
+            return await self._write_part(jobs, connection, hooks, notify) if jobs else []
+        made: list[EnqueuedJob] = []
+        async with database.transaction() if connection is None else nullcontext(connection) as transaction:
+            for part in parts:
+                made += await self._write_part(part, transaction, hooks, notify)
+        return made
+
+    async def _write_part(
+        self, jobs: Sequence[NewJob[Any]], connection: CallersConnection | None, hooks: Hooks | None, notify: bool
     ) -> list[EnqueuedJob]:
         core, database = self._core, cast("Any", self._database)
         batch = JobBatch(jobs, core.kind)

@@ -163,9 +163,13 @@ class OpenTransaction(Caller):
         except BaseException:
             self.hooks.roll_back(mark)
             with suppress(LeaseholdError):  # the transaction is lost as a whole, which its next statement will say
-                await self.execute(f"rollback to savepoint {name}; release savepoint {name}")
+                await self._undo_to(name)
             raise
         await self.execute(f"release savepoint {name}")
+
+    @abstractmethod
+    async def _undo_to(self, savepoint: str) -> None:
+        """Undo what came after this savepoint. Cannot be cancelled under trio."""
 
 
 class Hooks:

@@ -47,7 +47,7 @@ class Transaction(OpenTransaction):
     @property
     def style(self) -> Style | None:
         """As on a connection of the caller's, once a handler has given this one a codec."""
-        return "numeric_dollar" if self.connection.has_codecs else None
+        return "numeric_dollar" if getattr(self.connection, "has_codecs", False) else None
 
     @on_loop()
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
@@ -60,6 +60,11 @@ class Transaction(OpenTransaction):
         """Run one statement with values, or a script without, inside the transaction."""
         with self._watched(sql):
             await self.connection.execute(sql, *args, timeout=timeout)
+
+    @on_loop(shielded=True)
+    async def _undo_to(self, savepoint: str) -> None:
+        """Undo what came after this savepoint. Cannot be cancelled under trio."""
+        await self.execute(f"rollback to savepoint {savepoint}; release savepoint {savepoint}", timeout=CLOSE_SECONDS)
 
     async def commit(self) -> None:
         """Commit. Raises DatabaseUnavailable where it is not known whether the commit took place; TransactionEnded, and

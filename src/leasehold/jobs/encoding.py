@@ -35,7 +35,8 @@ class JobBatch:
 
     Attributes:
         flat: the jobs with their new blockers, each after its blockers, as they are written.
-        is_checked: whether all their kinds are known here, so that the database need not look at its catalogue.
+        is_checked: whether all their kinds are known here by name (a default handler is called `*`), so that the database need not
+            look at its catalogue.
     """
 
     def __init__(self, jobs: Sequence[NewJob[Any]], find: Find) -> None:

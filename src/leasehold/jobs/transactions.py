@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -86,9 +86,10 @@ class JobTransaction(OpenTransaction):
     def connection(self) -> Any:
         """The asyncpg connection itself, in handlers that run under asyncio. Raises BadInput in other handlers."""
         connection = getattr(self._inner, "connection", None)
-        if connection is None or running_flavour() != "asyncio":
-            raise BadInput("only handlers with runs='asyncio' can use the asyncpg connection; use fetch and execute")
-        return connection
+        with suppress(RuntimeError):
+            if connection is not None and running_flavour() == "asyncio":
+                return connection
+        raise BadInput("only handlers with runs='asyncio' can use the asyncpg connection; use fetch and execute")
 
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement and return its rows."""
@@ -97,6 +98,10 @@ class JobTransaction(OpenTransaction):
     async def execute(self, sql: str, *args: object, timeout: float | None = None) -> None:
         """Run one statement with values, or a script of any number of them without."""
         await self._open().execute(sql, *args, timeout=timeout)
+
+    async def _undo_to(self, savepoint: str) -> None:
+        """As the transaction inside."""
+        await self._open()._undo_to(savepoint)
 
     def over(self, reason: str) -> None:
         """Refuse all further statements, with this reason."""

@@ -432,6 +432,31 @@ async def test_what_waits_for_the_commit_happens_after_it_and_not_when_it_was_un
             assert len(await running.client.jobs.list(kind="mail")) == number
 
 
+async def test_what_a_middleware_leaves_for_the_commit_runs_under_trio_whatever_the_handler_does(
+    database_url: str,
+) -> None:
+    happened: list[str] = []
+
+    async def tell() -> None:
+        await trio.lowlevel.checkpoint()
+        happened.append("told")
+
+    async def around(attempt: Attempt, call_next: CallNext) -> Any:
+        async with attempt.job.prepare() as tx:
+            tx.hooks.after_commit(tell)
+        return await call_next()
+
+    async def pay(n: int) -> int:
+        return n
+
+    app = in_each_flavour(pay, middlewares=[around])
+    async with paying(database_url, app) as running:
+        for runs in FLAVOURS:
+            happened.clear()
+            assert (await running.run(runs, {"n": 1})).output == 1
+            assert happened == ["told"]
+
+
 async def test_a_middleware_that_raises_after_its_handler_undoes_the_completion(database_url: str) -> None:
     app = App()
 

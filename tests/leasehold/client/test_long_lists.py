@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from leasehold import Client, NewJob, Unique
-from leasehold.client import enqueues
 from leasehold.errors import BadInput, UniqueConflict
 from leasehold.events import JobCreated
 from leasehold.jobs import encoding
@@ -21,7 +20,6 @@ TAKEN = [NewJob(kind="taken", unique=Unique(key="k", on_conflict="reject")) for 
 @pytest.fixture(autouse=True)
 def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encoding, "FEW", 1)
-    monkeypatch.setattr(enqueues, "FEW", 1)
     monkeypatch.setattr(encoding, "MOST_IN_PART", 2)
 
 
@@ -87,3 +85,19 @@ def test_parts_are_short_by_number_and_by_bytes(monkeypatch: pytest.MonkeyPatch)
     wide = NewJob(kind="wide", args={"text": "x" * 80})
     assert lengths([JOBS[0], wide, wide, JOBS[1], JOBS[2]]) == [2, 2, 1]
     assert lengths([wide, NewJob(kind="wider", args={"text": "x" * 200})]) == [1, 1]
+
+
+def test_middlewares_may_make_a_list_of_any_length_of_a_short_one_and_none(under: Under) -> None:
+    async def work(client: Client) -> None:
+        made: list[NewJob[Any]] = []
+
+        async def instead(_jobs: Any, call_next: Any) -> Any:
+            return await call_next(made)
+
+        client.enqueue_middleware(instead)
+        assert await client.enqueue_with_outcomes(JOBS[:1]) == []
+        made += JOBS
+        assert len(await client.enqueue_with_outcomes(JOBS[:1])) == len(JOBS)
+        assert len(await client.jobs.list()) == len(JOBS)
+
+    under(work)

