@@ -71,10 +71,10 @@ async def _connected(
     async with open_process(settings, with_builtins(app), f"leasehold worker in {os.getpid()}") as process:
         if loan is not None:
             lent = Lent(process.database, loan, process.epochs)
-            process = msgspec.structs.replace(process, lent=lent, payloads=loan.payloads)  # noqa: PLW2901
             await check_version(lent, expected_version(), oldest_version())
             await process.epochs.ask(lent, process.epochs.notice)  # which a claim has to name
-            yield process, Worker(process, (lent, lent), worker_id)
+            borrowing = msgspec.structs.replace(process, lent=lent, payloads=loan.payloads)
+            yield borrowing, Worker(borrowing, (lent, lent), worker_id)
             return
         database = process.database
         await check_version(database, expected_version(), oldest_version())
