@@ -32,6 +32,7 @@ def honcho(fleet: Fleet) -> Generator[Honcho]:
         process = subprocess.Popen(
             [
                 sys.executable,
+                "-u",  # honcho's signal handler prints; a buffered stream that is just printing refuses that, and honcho dies
                 "-m",
                 "honcho",
                 "-f",
