@@ -371,9 +371,3 @@ def _without_cancellation(error: BaseException) -> BaseException | None:
 def _innermost_scope() -> object:
     """An object that differs while another cancel scope is entered. None where trio does not show it."""
     return getattr(trio.lowlevel.current_task(), "_cancel_status", None)
-
-
-def describe_slot(slot: Slot) -> dict[str, Any] | None:
-    """What a slot runs, for people."""
-    held = slot.held
-    return None if held is None else {"job_id": held.id, "kind": held.kind.name, "attempt": held.attempt}

@@ -32,9 +32,8 @@ def call_in_thread(kind: Kind[..., Any], call: Callable[[], Any]) -> Any:
     try:
         made = call()
     finally:
-        asyncio.set_event_loop(
-            None
-        )  # the thread runs other jobs later: one that this job has set and left is not theirs
+        # The thread runs other jobs later: an event loop that this one has set and left is not theirs.
+        asyncio.set_event_loop(None)
     if not iscoroutine(made):
         return made
     made.close()

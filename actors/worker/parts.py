@@ -1,8 +1,8 @@
 """The parts of a worker, and how they are put together.
 
-listener -- wake-ups --> dispatcher --> backlog --> slots --> settler
-                             |                        |          |
-                             +-------- holdings ------+----------+
+listener -- wake-ups --> dispatcher --> backlog --> slots --> outbox --> settler
+                             |                        |                     |
+                             +-------- holdings ------+---------------------+
                                           ^ the watcher starts a sibling for each long job
                                           ^ the lease keeper, in its own thread, renews
 

@@ -8,12 +8,12 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from leasehold.actors.attempts.held_job import SHUTDOWN, Backlog, HeldJob
+from leasehold.actors.attempts.held_job import SHUTDOWN, Backlog, HeldJob, Holdings
 from leasehold.actors.attempts.outcome import Blocked, Completed, Failed, Outcome, Released, Rescheduled
 from leasehold.actors.attempts.run_clock import DEADLINE_PASSED, TOO_LATE
 from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.running.settler import Outbox
-from leasehold.actors.running.slot import Slot, SlotContext, describe_slot
+from leasehold.actors.running.slot import Slot, SlotContext
 from leasehold.jobs.endings import Discard, Reschedule, Retry, WaitFor
 from leasehold.jobs.job import Job
 from leasehold.jobs.kind import CheckedKindOptions, Kind
@@ -25,11 +25,13 @@ class Running:
     """A slot, and what it settled."""
 
     def __init__(self) -> None:
-        self.backlog, self.outbox = Backlog(), Outbox()
-        self.slot = Slot(SlotContext(WorkerIdentity("w1"), trio.CapacityLimiter(1), self.backlog, self.outbox))
+        self.backlog, self.outbox, self.holdings = Backlog(), Outbox(), Holdings()
+        threads = trio.CapacityLimiter(1)
+        self.slot = Slot(SlotContext(WorkerIdentity("w1"), threads, self.backlog, self.outbox, holdings=self.holdings))
 
     async def run(self, *jobs: HeldJob) -> None:
         """Run these jobs, one after another."""
+        self.holdings.add(jobs)
         self.backlog.extend(list(jobs))
         self.backlog.close()
         await self.slot.run()
@@ -84,7 +86,8 @@ async def test_a_handler_whose_lease_could_not_be_renewed_is_handed_back_unless_
         await until(lambda: running.slot.held is held)
         held.lapse(held.trusted_until + late_by)
     assert running.settled == ([Released(held)] if handed_back else [])
-    assert held.lost == "error"
+    assert (held.lost, held.is_left) == ("error", not handed_back)
+    assert held.id in running.holdings
 
 
 @pytest.mark.parametrize(("reason", "settled"), [("taken_by_another_worker", False), (SHUTDOWN, True)])
@@ -97,10 +100,9 @@ async def test_a_job_lost_while_it_runs_settles_nothing_unless_it_is_handed_back
     async with trio.open_nursery() as nursery:
         nursery.start_soon(running.run, held)
         await until(lambda: running.slot.held is held)
-        assert describe_slot(running.slot) == {"job_id": 7, "kind": "echo", "attempt": 1}
         held.lose(reason)
     assert running.settled == ([Released(held)] if settled else [])
-    assert describe_slot(running.slot) is None
+    assert (running.slot.held, held.id in running.holdings) == (None, settled)
 
 
 async def test_a_handler_that_raises_beside_its_cancellation_settles_nothing_either() -> None:
@@ -139,7 +141,9 @@ async def test_a_handler_does_not_begin_after_the_deadline_of_its_job() -> None:
         return "begun"
 
     running = Running()
-    late, early = (held_job(kind=a_kind(begin), extras=f'{{"deadline_in": {seconds}}}') for seconds in (-1, 600))
+    late, early = (
+        held_job(seconds, kind=a_kind(begin), extras=f'{{"deadline_in": {seconds}}}') for seconds in (-1, 600)
+    )
     await running.run(late, early)
     assert running.settled == [Failed(late, TOO_LATE, discard=True), Completed(early, '"begun"')]
 
@@ -240,6 +244,16 @@ async def test_a_job_that_was_lost_in_the_backlog_is_passed_over() -> None:
     jobs[1].lose("cancelled")
     await running.run(*jobs)
     assert [outcome.held.id for outcome in running.settled] == [1, 3]
+
+
+async def test_a_slot_asks_for_more_jobs_every_few_jobs_and_when_there_is_none() -> None:
+    async def quick() -> None: ...
+
+    running = Running()
+    left: list[int] = []
+    running.backlog.subscribe(lambda: left.append(len(running.backlog)))
+    await running.run(*(held_job(number, kind=a_kind(quick)) for number in range(20)))
+    assert left == [11, 1, 0]
 
 
 async def test_a_slot_that_is_cancelled_while_it_waits_for_a_job_ends() -> None:
