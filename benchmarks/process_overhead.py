@@ -15,7 +15,7 @@ from leasehold import App
 from leasehold.actors.attempts.held_job import Backlog, HeldJob
 from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.processes.pool import ProcessPool
-from leasehold.actors.running.settler import Outbox
+from leasehold.actors.running.settler import Outcomes
 from leasehold.actors.running.slot import Slot, SlotContext
 from leasehold.jobs.kind import Kind
 from tests.support.held import held_job
@@ -45,16 +45,16 @@ class OneSlot:
     """A slot that runs one job at a time, and keeps no outcomes."""
 
     def __init__(self, pool: ProcessPool) -> None:
-        self._backlog, self._outbox = Backlog(), Outbox()
+        self._backlog, self._outcomes = Backlog(), Outcomes()
         self._backlog.close()
         threads = trio.CapacityLimiter(1)
-        self._slot = Slot(SlotContext(WorkerIdentity("w1"), threads, self._backlog, self._outbox, processes=pool))
+        self._slot = Slot(SlotContext(WorkerIdentity("w1"), threads, self._backlog, self._outcomes, processes=pool))
 
     async def run(self, held: HeldJob) -> None:
         """Run this job."""
         self._backlog.extend([held])
         await self._slot.run()
-        self._outbox.remove(1)
+        self._outcomes.remove(1)
 
 
 async def measure(slot: OneSlot, kind: str, args: str, rounds: int) -> float:

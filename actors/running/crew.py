@@ -62,4 +62,4 @@ class Crew:
                 return
             if slot.cut_short is not None:
                 log.error("job %s: %s", slot.cut_short.id, NOT_ITS_NURSERY, extra={"job_id": slot.cut_short.id})
-                self._context.outbox.put(Failed(slot.cut_short, CANCELLED_US))
+                self._context.outcomes.put(Failed(slot.cut_short, CANCELLED_US))

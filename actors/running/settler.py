@@ -106,7 +106,7 @@ class Leftovers:
         return sorted(each.outcome.held.id for each in found)
 
 
-class Outbox:
+class Outcomes:
     """A line of outcomes, from the slots to the settler.
 
     Attributes:
@@ -183,7 +183,7 @@ class Settler:
     does not wait for other sessions: an outcome whose row a session holds is tried again, and the others go on.
 
     Attributes:
-        outbox: those that wait, but for the ones left over.
+        outcomes: those that wait, but for the ones left over.
     """
 
     name = "settler"
@@ -198,7 +198,7 @@ class Settler:
     ) -> None:
         self._settlement = Settlement(connection, identity, announcer, buffer or ProgressBuffer())
         self._holdings = holdings
-        self.outbox = Outbox()
+        self.outcomes = Outcomes()
         self._wrote = trio.Event()
         self._leftovers = Leftovers()
         self._retry_at = 0.0
@@ -211,11 +211,11 @@ class Settler:
         It claims nothing if nothing was written for two seconds although outcomes wait, if too many wait, or if other
         sessions have kept as many outcomes from being written as there are slots, each for a second.
         """
-        stands = bool(self.outbox) and monotonic() - self.outbox.stands_since >= STUCK_SECONDS
+        stands = bool(self.outcomes) and monotonic() - self.outcomes.stands_since >= STUCK_SECONDS
         is_held_up = self._leftovers.late(monotonic()) >= max(1, slots) or len(self._leftovers) >= MOST_WAITING
-        is_holding = stands or self.outbox.is_crowded or is_held_up
+        is_holding = stands or self.outcomes.is_crowded or is_held_up
         if is_holding and not self._is_holding:
-            waiting = len(self.outbox) + len(self._leftovers)
+            waiting = len(self.outcomes) + len(self._leftovers)
             log.warning("claiming nothing more until outcomes can be written; %d wait", waiting)
         self._is_holding = is_holding
         return HOLD_SECONDS if is_holding else 0.0
@@ -227,11 +227,11 @@ class Settler:
     async def run(self) -> None:
         """Write outcomes until cancelled. Raises DatabaseUnavailable; called again, it goes on where it was."""
         while True:
-            if not self.outbox:
+            if not self.outcomes:
                 now = monotonic()
-                await self.outbox.arrived.wait(max(self._leftovers.due_in(now), self._retry_at - now))
+                await self.outcomes.arrived.wait(max(self._leftovers.due_in(now), self._retry_at - now))
             # Where the worker holds no other job, none can join these.
-            if len(self.outbox) < min(MOST_ROWS, len(self._holdings)):
+            if len(self.outcomes) < min(MOST_ROWS, len(self._holdings)):
                 await trio.sleep(GATHER_SECONDS)
             await self.flush()
 
@@ -239,14 +239,14 @@ class Settler:
         """Wait until every outcome taken so far is written. Those left over are tried again and again meanwhile."""
         self._leftovers.hurry(monotonic())
         self._retry_at = 0.0
-        while self.outbox or self._leftovers:
-            self.outbox.arrived.set()
+        while self.outcomes or self._leftovers:
+            self.outcomes.arrived.set()
             await self._wrote.wait()
 
     async def describe_unwritten(self) -> str:
         """What waits, for people: how many outcomes, and which sessions keep them. Raises DatabaseUnavailable."""
         held_up = await self._holders(self._leftovers.job_ids())
-        return f"{len(self.outbox) + len(self._leftovers)} outcomes{'; ' if held_up else ''}{'; '.join(held_up)}"
+        return f"{len(self.outcomes) + len(self._leftovers)} outcomes{'; ' if held_up else ''}{'; '.join(held_up)}"
 
     async def flush(self) -> None:
         """Write what is waiting now, and what is left over and due. Raises DatabaseUnavailable."""
@@ -255,13 +255,13 @@ class Settler:
             await self._flush_leftovers()
 
     async def _flush_waiting(self) -> None:
-        while self.outbox:
-            batch = self.outbox.first(MOST_ROWS)
+        while self.outcomes:
+            batch = self.outcomes.first(MOST_ROWS)
             left = await self._settlement.write(batch)
-            self.outbox.remove(len(batch))
+            self.outcomes.remove(len(batch))
             self._keep(left)
             self._ended(batch, left)
-            if len(self.outbox) < MOST_ROWS // 2:
+            if len(self.outcomes) < MOST_ROWS // 2:
                 break
 
     async def _flush_leftovers(self) -> None:
@@ -311,4 +311,4 @@ class Settler:
     def statistics(self) -> SettlerStatistics:
         """Counts since the start."""
         left_over = len(self._leftovers)
-        return SettlerStatistics(**self._settlement.counts, waiting=len(self.outbox) + left_over, left_over=left_over)
+        return SettlerStatistics(**self._settlement.counts, waiting=len(self.outcomes) + left_over, left_over=left_over)

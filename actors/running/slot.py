@@ -1,7 +1,7 @@
 """A place for one running handler. The job may fail; the slot lives.
 
 The five steps of a job: its args are read, it gets a cancel scope, its handler is called, what that returned or raised becomes an
-outcome, and the outcome goes to the settler. The backlog and the outbox are the two lines that a slot stands between.
+outcome, and the outcome is settled. A slot stands between two lines: the backlog, and the outcomes that wait for the settler.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from leasehold.actors.identity import WorkerIdentity, WorkerMode
 from leasehold.actors.processes.apart import invoke_apart
 from leasehold.actors.processes.pool import ProcessPool
 from leasehold.actors.running.job_host import HostedAttempt, WorkerJobHost
-from leasehold.actors.running.settler import Outbox
+from leasehold.actors.running.settler import Outcomes
 from leasehold.actors.running.wrong_flavour import call_in_thread, wrong_flavour
 from leasehold.database.border import run_asyncio
 from leasehold.errors import BadInput, InvalidArgs
@@ -85,7 +85,7 @@ class SlotContext(msgspec.Struct, frozen=True, eq=False):
         identity: of the worker.
         threads: limits the threads of sync handlers.
         backlog: the jobs to run.
-        outbox: takes what came of them.
+        outcomes: takes what came of them.
         middlewares: the chain of a kind, outermost first.
         announcer: of the worker.
         processes: for handlers that run in one.
@@ -98,7 +98,7 @@ class SlotContext(msgspec.Struct, frozen=True, eq=False):
     identity: WorkerIdentity
     threads: trio.CapacityLimiter
     backlog: Backlog
-    outbox: Outbox
+    outcomes: Outcomes
     middlewares: Callable[[Kind[..., Any]], tuple[Middleware, ...]] = _no_middlewares
     announcer: Announcer = SILENT
     processes: ProcessPool | None = None
@@ -120,7 +120,7 @@ class Slot:
         self._identity = context.identity
         self._threads = context.threads
         self._backlog = context.backlog
-        self._outbox = context.outbox
+        self._outcomes = context.outcomes
         self._middlewares_of = context.middlewares
         self._announcer = context.announcer
         self._heard = context.announcer.heard
@@ -155,8 +155,8 @@ class Slot:
             if self._backlog.lets_go():
                 return None
         while True:
-            if self._outbox.is_crowded:
-                await self._outbox.room()
+            if self._outcomes.is_crowded:
+                await self._outcomes.room()
             if not self._backlog:
                 self._backlog.ask_for_more()
             held = await self._backlog.take()
@@ -165,7 +165,7 @@ class Slot:
             if not self._mode.is_interrupted:
                 self._roster.begun += 1
                 return held
-            self._outbox.put(Released(held))
+            self._outcomes.put(Released(held))
 
     async def _run_in_one_scope(self, held: HeldJob) -> HeldJob | None:
         """Run this job and those that follow it, until one has used up the cancel scope. Returns the next job, if any.
@@ -342,7 +342,7 @@ class Slot:
             )
             self._give_up(held)
         elif outcome is not None:
-            self._outbox.put(outcome)
+            self._outcomes.put(outcome)
         else:
             self._holdings.drop(held)
 
@@ -352,7 +352,7 @@ class Slot:
         """
         self._announcer.lost(held)
         if held.may_go_back:
-            self._outbox.put(Released(held))
+            self._outcomes.put(Released(held))
         elif held.lost == UNRENEWED:
             held.is_left = True
         else:

@@ -1,8 +1,8 @@
 """The parts of a worker, and how they are put together.
 
-listener -- wake-ups --> dispatcher --> backlog --> slots --> outbox --> settler
-                             |                        |                     |
-                             +-------- holdings ------+---------------------+
+listener -- wake-ups --> dispatcher --> backlog --> slots --> settler
+                             |                        |          |
+                             +-------- holdings ------+----------+
                                           ^ the watcher starts a sibling for each long job
                                           ^ the lease keeper, in its own thread, renews
 
@@ -85,7 +85,7 @@ def assemble(
     keeper = Keeper(worker, pulse)
     processes = pool_for(app, mode.slots, host.progress_sink)
     slots = SlotContext(
-        identity, trio.CapacityLimiter(mode.slots), backlog, settler.outbox, cache(app.middlewares_of), worker.announcer,
+        identity, trio.CapacityLimiter(mode.slots), backlog, settler.outcomes, cache(app.middlewares_of), worker.announcer,
         processes, host, holdings, mode, roster,
     )  # fmt: skip
     return WorkerParts(

@@ -14,7 +14,7 @@ from leasehold.actors.attempts.held_job import Backlog, HeldJob, Holdings
 from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.running.job_host import WorkerJobHost
 from leasehold.actors.running.settlement import Settlement
-from leasehold.actors.running.settler import Outbox
+from leasehold.actors.running.settler import Outcomes
 from leasehold.actors.running.slot import Slot, SlotContext
 from leasehold.actors.worker.hooks import started
 from leasehold.app import App
@@ -229,7 +229,7 @@ class Runner:
         self._app = with_builtins(app)
         self._identity = WorkerIdentity("testing")
         self._holdings = Holdings()
-        self._backlog, self._outbox = Backlog(), Outbox()
+        self._backlog, self._outcomes = Backlog(), Outcomes()
         self._backlog.close()
         self.host = WorkerJobHost(self._holdings, self._app)
         self._settlement = Settlement(database, self._identity, SILENT, self.host.progress_sink)
@@ -237,7 +237,7 @@ class Runner:
             self._identity,
             trio.CapacityLimiter(1),
             self._backlog,
-            self._outbox,
+            self._outcomes,
             self._app.middlewares_of,
             host=self.host,
         )
@@ -263,8 +263,8 @@ class Runner:
         return held.id
 
     async def _settle(self) -> None:
-        batch = self._outbox.first(len(self._outbox))
-        self._outbox.remove(len(batch))
+        batch = self._outcomes.first(len(self._outcomes))
+        self._outcomes.remove(len(batch))
         while batch:
             batch = await self._settlement.write(batch)
 

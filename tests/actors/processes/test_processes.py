@@ -24,7 +24,7 @@ from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.processes import child
 from leasehold.actors.processes.member import Member, ProcessDied
 from leasehold.actors.processes.pool import ProcessPool
-from leasehold.actors.running.settler import Outbox
+from leasehold.actors.running.settler import Outcomes
 from leasehold.actors.running.slot import Slot, SlotContext
 from tests.support.held import LONG_AGO, held_job, line_of
 from tests.support.process_app import MEBIBYTE, answer_as_another, app, die_at_once
@@ -37,12 +37,12 @@ class Running:
 
     def __init__(self, pool: ProcessPool) -> None:
         self.pool = pool
-        self.outbox = Outbox()
+        self.outcomes = Outcomes()
 
     async def run_job(self, job: HeldJob) -> None:
         """Run one job in a slot of its own."""
         threads = trio.CapacityLimiter(1)
-        await Slot(SlotContext(WorkerIdentity("w1"), threads, line_of(job), self.outbox, processes=self.pool)).run()
+        await Slot(SlotContext(WorkerIdentity("w1"), threads, line_of(job), self.outcomes, processes=self.pool)).run()
 
     async def run(self, kind: str, **args: Any) -> Outcome:
         """The outcome of one job."""
@@ -52,8 +52,8 @@ class Running:
 
     def settled(self) -> list[Outcome]:
         """What the slots have settled since it was asked last."""
-        found = self.outbox.first(100)
-        self.outbox.remove(len(found))
+        found = self.outcomes.first(100)
+        self.outcomes.remove(len(found))
         return found
 
     async def pid(self) -> int:

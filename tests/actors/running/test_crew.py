@@ -13,7 +13,7 @@ from leasehold.actors.attempts.held_job import Backlog, HeldJob
 from leasehold.actors.attempts.outcome import Outcome, Released
 from leasehold.actors.identity import WorkerIdentity, WorkerMode
 from leasehold.actors.running.crew import Crew
-from leasehold.actors.running.settler import MOST_WAITING, Outbox
+from leasehold.actors.running.settler import MOST_WAITING, Outcomes
 from leasehold.actors.running.slot import Roster, SlotContext
 from leasehold.jobs.job import Job
 from tests.support.held import free_kind, held_job
@@ -24,12 +24,12 @@ class Running:
     """A crew at work; nobody takes its outcomes."""
 
     def __init__(self, slots: int) -> None:
-        self.mode, self.roster, self.backlog, self.outbox = WorkerMode(slots), Roster(), Backlog(), Outbox()
+        self.mode, self.roster, self.backlog, self.outcomes = WorkerMode(slots), Roster(), Backlog(), Outcomes()
         context = SlotContext(
             WorkerIdentity("w1"),
             trio.CapacityLimiter(slots),
             self.backlog,
-            self.outbox,
+            self.outcomes,
             mode=self.mode,
             roster=self.roster,
         )
@@ -38,7 +38,7 @@ class Running:
 
     @property
     def settled(self) -> list[Outcome]:
-        return self.outbox.first(MOST_WAITING + 2)
+        return self.outcomes.first(MOST_WAITING + 2)
 
     def job(self, job_id: int = 1) -> HeldJob:
         """A job that runs until `go` is set."""
@@ -93,12 +93,12 @@ async def test_no_job_starts_while_the_settler_has_no_room_for_its_outcome() -> 
     async with a_crew(1) as running:
         running.go.set()
         for number in range(MOST_WAITING):
-            running.outbox.put(Released(held_job(number)))
+            running.outcomes.put(Released(held_job(number)))
         running.backlog.extend([running.job(1), running.job(2)])
-        await until(lambda: running.outbox.is_crowded)
+        await until(lambda: running.outcomes.is_crowded)
         await trio.testing.wait_all_tasks_blocked()
         assert running.roster.begun == 1
-        running.outbox.remove(MOST_WAITING)
+        running.outcomes.remove(MOST_WAITING)
     assert len(running.settled) == 2
 
 

@@ -12,7 +12,7 @@ from leasehold.actors.attempts.held_job import SHUTDOWN, Backlog, HeldJob, Holdi
 from leasehold.actors.attempts.outcome import Blocked, Completed, Failed, Outcome, Released, Rescheduled
 from leasehold.actors.attempts.run_clock import DEADLINE_PASSED, TOO_LATE
 from leasehold.actors.identity import WorkerIdentity
-from leasehold.actors.running.settler import Outbox
+from leasehold.actors.running.settler import Outcomes
 from leasehold.actors.running.slot import Slot, SlotContext
 from leasehold.jobs.endings import Discard, Reschedule, Retry, WaitFor
 from leasehold.jobs.job import Job
@@ -25,9 +25,11 @@ class Running:
     """A slot, and what it settled."""
 
     def __init__(self) -> None:
-        self.backlog, self.outbox, self.holdings = Backlog(), Outbox(), Holdings()
+        self.backlog, self.outcomes, self.holdings = Backlog(), Outcomes(), Holdings()
         threads = trio.CapacityLimiter(1)
-        self.slot = Slot(SlotContext(WorkerIdentity("w1"), threads, self.backlog, self.outbox, holdings=self.holdings))
+        self.slot = Slot(
+            SlotContext(WorkerIdentity("w1"), threads, self.backlog, self.outcomes, holdings=self.holdings)
+        )
 
     async def run(self, *jobs: HeldJob) -> None:
         """Run these jobs, one after another."""
@@ -38,7 +40,7 @@ class Running:
 
     @property
     def settled(self) -> list[Outcome]:
-        return self.outbox.first(100)
+        return self.outcomes.first(100)
 
     def held(self) -> HeldJob:
         """The job that runs."""

@@ -10,7 +10,7 @@ import trio.lowlevel
 
 from leasehold.actors.attempts.outcome import Failed
 from leasehold.actors.identity import WorkerIdentity
-from leasehold.actors.running.settler import Outbox
+from leasehold.actors.running.settler import Outcomes
 from leasehold.actors.running.slot import Slot, SlotContext
 from leasehold.actors.running.wrong_flavour import wrong_flavour
 from leasehold.database import Database
@@ -85,9 +85,9 @@ def of(function: Any, runs: Runs) -> Kind[..., Any]:
 
 
 async def outcome_of(kind: Kind[..., Any]) -> Failed:
-    backlog, outbox = line_of(held_job(kind=kind, args="{}")), Outbox()
-    await Slot(SlotContext(WorkerIdentity("w1"), trio.CapacityLimiter(1), backlog, outbox)).run()
-    (failed,) = outbox.first(2)
+    backlog, outcomes = line_of(held_job(kind=kind, args="{}")), Outcomes()
+    await Slot(SlotContext(WorkerIdentity("w1"), trio.CapacityLimiter(1), backlog, outcomes)).run()
+    (failed,) = outcomes.first(2)
     assert isinstance(failed, Failed)
     return failed
 
