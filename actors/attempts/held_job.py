@@ -1,9 +1,9 @@
-"""A job under this worker's lease, from claim to acknowledged outcome: the times of its lease, the limits of its handler."""
+"""A job under this worker's lease, from claim to acknowledged outcome; the line of those that wait for a slot; all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from math import inf
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Sequence
 from time import monotonic
 from typing import Any
 from uuid import UUID
@@ -11,6 +11,7 @@ from uuid import UUID
 import msgspec
 import trio
 
+from leasehold.actors.attempts.run_clock import RunClock
 from leasehold.actors.identity import WorkerIdentity
 from leasehold.database import Row
 from leasehold.jobs.job import Job
@@ -18,16 +19,6 @@ from leasehold.jobs.job_host import JobHost
 from leasehold.jobs.kind import Kind
 
 _decoder = msgspec.json.Decoder(dict[str, Any])
-TOO_LATE = {
-    "type": "DeadlineExceeded",
-    "message": "the deadline of the job passed before its handler began",
-    "traceback": "",
-}
-DEADLINE_PASSED = {
-    "type": "DeadlineExceeded",
-    "message": "the deadline of the job passed while its handler ran",
-    "traceback": "",
-}
 SHUTDOWN = "shutdown"
 """The reason for cancelling a handler when its worker ends; its job is handed back."""
 UNRENEWED = "error"
@@ -51,56 +42,6 @@ def renewal_time(renew_seconds: float, lease: float) -> float:
     return min(renew_seconds, lease / 3)
 
 
-class RunClock:
-    """Cancels a handler at its timeout or its deadline, whichever comes first. Only jobs with one of them have a clock.
-
-    Args:
-        scope: of the handler, on trio's clock.
-        timeout: seconds that the handler may run; None: no limit.
-        deadline: seconds on the monotonic clock; None: no limit.
-    """
-
-    def __init__(self, scope: trio.CancelScope, timeout: float | None, deadline: float | None) -> None:
-        self._scope = scope
-        self._timeout = timeout
-        self._left = inf if timeout is None else timeout
-        self._offset = trio.current_time() - monotonic()
-        self._deadline = inf if deadline is None else deadline + self._offset
-        self._timed_out_at = inf
-        self.start()
-
-    def start(self) -> None:
-        """Count the timeout: the handler runs."""
-        self._timed_out_at = trio.current_time() + self._left
-        self._scope.deadline = min(self._timed_out_at, self._deadline)
-
-    def stop(self) -> None:
-        """Stop the timeout while the handler waits for a process. The deadline stays."""
-        self._left = self._timed_out_at - trio.current_time()
-        self._timed_out_at = inf
-        self._scope.deadline = self._deadline
-
-    @property
-    def expired(self) -> str | None:
-        """Which limit has passed: `deadline`, `timeout` or None. Any thread may ask."""
-        now = monotonic() + self._offset
-        if now >= self._deadline:
-            return "deadline"
-        return "timeout" if now >= self._timed_out_at else None
-
-    def missed(self) -> dict[str, Any] | None:
-        """The error of a handler that returns by itself after the deadline; None before the deadline."""
-        return DEADLINE_PASSED if self.expired == "deadline" else None
-
-    def error(self) -> tuple[dict[str, Any], bool]:
-        """The error of a handler that this clock has cancelled, and whether the job fails for good."""
-        # A busy event loop cancels the scope late, never early. So the earlier of the two limits is the cause.
-        if self._deadline <= self._timed_out_at:
-            return DEADLINE_PASSED, True
-        message = f"the handler was cancelled after its timeout of {self._timeout} s"
-        return {"type": "TimedOut", "message": message, "traceback": ""}, False
-
-
 class HeldJob:
     """One claimed job. It belongs to the worker's trio thread; the lease keeper shares it from a thread of its own.
 
@@ -110,9 +51,8 @@ class HeldJob:
         self: every attribute, when it is made; `lost`, `was_in_time`, `scope` and `clock` in its methods.
         leases/keeper.py: `renew_at`, `shown`, `trusted_until` (in the keeper's thread).
         leases/watcher.py: `watched`.
-        running/slot.py: `started`.
+        running/slot.py: `started`, `is_left`.
         running/large_values.py: `args`.
-        running/crew.py: `is_left`.
         running/attempt_session.py: `settling`.
         running/settler.py: `settling`.
         worker/epoch_change.py: `incarnation`.
@@ -224,6 +164,92 @@ class HeldJob:
             return job
         known = {name: self.extras[name] for name in EXTRAS_OF_JOBS if name in self.extras}
         return msgspec.structs.replace(job, **known)
+
+
+class Backlog:
+    """A line of claimed jobs. Slots take from it without waiting while it has any.
+
+    Once it is closed and empty, every slot ends.
+    """
+
+    def __init__(self) -> None:
+        self._line: deque[HeldJob] = deque()
+        self._idle = trio.lowlevel.ParkingLot()
+        self._woken = 0
+        self._dismissed = 0
+        self._listeners: list[Callable[[], object]] = []
+        self.closed = False
+
+    def __len__(self) -> int:
+        return len(self._line)
+
+    @property
+    def idle_slots(self) -> int:
+        """Slots that wait for a job, or were woken and have not taken it yet: it is still in the line."""
+        return len(self._idle) + self._woken
+
+    @property
+    def oldest(self) -> HeldJob | None:
+        """The job that has waited longest."""
+        return self._line[0] if self._line else None
+
+    def extend(self, jobs: list[HeldJob]) -> None:
+        """Append jobs and wake as many idle slots."""
+        self._line.extend(jobs)
+        self._woken += len(self._idle.unpark(count=len(jobs)))
+
+    def subscribe(self, listener: Callable[[], object]) -> None:
+        """Have this called when slots ask for more jobs."""
+        self._listeners.append(listener)
+
+    def ask_for_more(self) -> None:
+        """A slot finds no job, or has taken some."""
+        for listener in self._listeners:
+            listener()
+
+    async def take(self) -> HeldJob | None:
+        """The next job; None when the backlog is closed and empty, or this slot must end. A checkpoint if it waits."""
+        while not self._line:
+            if self.closed or self.lets_go():
+                return None
+            await self._idle.park()
+            self._woken -= 1
+        return self._line.popleft()
+
+    def dismiss(self, slots: int) -> None:
+        """Have this many slots end: waiting ones at once, others when they ask `lets_go` or find the line empty."""
+        self._dismissed += slots
+        self._woken += len(self._idle.unpark(count=slots))
+
+    def recall(self, slots: int) -> int:
+        """Keep up to `slots` of the dismissed slots that have not ended yet; returns how many."""
+        kept = min(slots, self._dismissed)
+        self._dismissed -= kept
+        return kept
+
+    def lets_go(self) -> bool:
+        """Whether the slot that asks must end. Each True counts as one dismissed slot."""
+        if not self._dismissed:
+            return False
+        self._dismissed -= 1
+        return True
+
+    def clear(self) -> list[HeldJob]:
+        """Take all of them out."""
+        taken = list(self._line)
+        self._line.clear()
+        return taken
+
+    def take_out(self, queues: Collection[str]) -> list[HeldJob]:
+        """Take those of some queues out."""
+        line = self.clear()
+        self._line.extend(held for held in line if held.row["queue"] not in queues)
+        return [held for held in line if held.row["queue"] in queues]
+
+    def close(self) -> None:
+        """No more will come."""
+        self.closed = True
+        self._woken += len(self._idle.unpark_all())
 
 
 class Holdings(dict[int, HeldJob]):

@@ -23,9 +23,12 @@ from leasehold.jobs.kind import Kind
 from leasehold.jobs.new_job import NewJob
 
 OURS = ("leasehold", "trio", "outcome")
-# What stands between a worker and a handler, and the modules that call the handler.
+# What stands between a worker and a handler, and where the handler is called: methods of a module, or all of it.
 RUNNERS = (*OURS, "trio_asyncio", "asyncio", "uvloop", "concurrent", "importlib")
-CALLERS = ("leasehold.actors.running.invocation", "leasehold.actors.processes.child")
+CALLERS = {
+    *("leasehold.actors.running.slot._call", "leasehold.actors.running.slot._call_within"),
+    "leasehold.actors.processes.child",
+}
 MOST_PLACE = 200
 MOST_MESSAGE = 2_000
 MOST_TRACEBACK = 10_000
@@ -236,7 +239,7 @@ def _of_the_handler(trace: TracebackType | None) -> TracebackType | None:
     """From the first frame on that is not ours, if we had called a handler by then; else all of it: the error is ours."""
     found, has_called = trace, False
     while found is not None and (module := _module_of(found.tb_frame)).partition(".")[0] in RUNNERS:
-        has_called = has_called or module in CALLERS
+        has_called = has_called or not CALLERS.isdisjoint((module, f"{module}.{found.tb_frame.f_code.co_name}"))
         found = found.tb_next
     return found if found is not None and has_called else trace
 

@@ -12,15 +12,15 @@ from typing import Any
 import msgspec
 
 from leasehold.actors.attempts.context import WorkerContext
-from leasehold.actors.attempts.held_job import HeldJob
-from leasehold.actors.leases.backlog import Backlog, Rate, claim_size
+from leasehold.actors.attempts.held_job import Backlog, HeldJob
+from leasehold.actors.leases.claim_size import Rate, claim_size
 from leasehold.actors.leases.poll import PollDecay, SharedPoll, TakesTurns, poll_of_each
 from leasehold.actors.leases.reconciler import RECONCILE_SECONDS, Reconciler
 from leasehold.actors.leases.watcher import Pulse
 from leasehold.actors.upkeep.due_jobs import wait_until_due
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller, Row
-from leasehold.errors import DatabaseUnavailable, ValueRefused
+from leasehold.errors import DatabaseUnavailable, EpochOver, ValueRefused
 from leasehold.events import JobUnblocked
 
 log = logging.getLogger(__name__)
@@ -114,6 +114,7 @@ class Dispatcher:
         ).decode()
         worker.mode.subscribe(self._signal.set)
         worker.holdings.subscribe(self._jobs_settled)
+        backlog.subscribe(self.slot_freed)
         self._counts = dict.fromkeys(OWN_COUNTS, 0)
 
     def wake(self) -> None:
@@ -241,13 +242,14 @@ class Dispatcher:
             log.warning("failed %d jobs whose text is no UTF-8", row["fail_unreadable_jobs"])
             return size if row["fail_unreadable_jobs"] else 0
         self._claim_seconds = monotonic() - asked_at
-        self._reconciler.check_turn(incarnation)
+        if incarnation is not identity.incarnation:
+            raise EpochOver
         self._counts["claims"] += 1
         self._counts["claimed"] += len(rows)
         self._counts["empty_claims"] += not rows
         if rows:
             self._is_woken_on = is_calm and len(rows) < size
-            self._reconciler.claimed()
+            self._reconciler.has_nothing = False
             self._poll.reset(later=self._is_woken_on)
             if was_unheard and not was_rung:
                 self._lost_wake_up(len(rows))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from time import monotonic
-from uuid import UUID
 
 from leasehold.actors.attempts.context import WorkerContext
 from leasehold.actors.attempts.held_job import HeldJob
@@ -22,6 +21,7 @@ class Reconciler:
 
     Attributes:
         is_demanded: whether a claim or a release may have been lost, so that only a reconciliation tells what we hold.
+        has_nothing: whether there was no job here nor there at the last reconciliation, and none came since.
         handed_back: jobs released because they had not started.
         leaked: jobs released whose claim was never heard of.
     """
@@ -33,8 +33,7 @@ class Reconciler:
         self._connection = connection
         self._opened = 0
         self._due_at = monotonic() + RECONCILE_SECONDS
-        self._has_nothing = False
-        self.is_demanded = False
+        self.is_demanded = self.has_nothing = False
         self.handed_back = self.leaked = 0
 
     @property
@@ -45,21 +44,12 @@ class Reconciler:
     @property
     def is_due(self) -> bool:
         """Whether to reconcile now. Every ten seconds, but not while there was no job here nor there and none came."""
-        is_idle = self._has_nothing and not self._holdings
+        is_idle = self.has_nothing and not self._holdings
         return self.is_demanded or self.is_new_connection or (monotonic() >= self._due_at and not is_idle)
 
     def demand(self) -> None:
         """Reconcile before anything else."""
         self.is_demanded = True
-
-    def claimed(self) -> None:
-        """Jobs have come."""
-        self._has_nothing = False
-
-    def check_turn(self, incarnation: UUID) -> None:
-        """Raise EpochOver if the worker has taken a new incarnation since it asked as this one."""
-        if incarnation is not self._identity.incarnation:
-            raise EpochOver
 
     async def reconcile(self) -> None:
         """Compare what the database says we hold with what we run. Raises DatabaseUnavailable and EpochOver.
@@ -70,12 +60,13 @@ class Reconciler:
         before = {(held.id, held.attempt) for held in self._holdings.values()}
         incarnation = self._identity.incarnation
         rows = await self._connection.call("held_jobs", incarnation)
-        self.check_turn(incarnation)
+        if incarnation is not self._identity.incarnation:
+            raise EpochOver
         self._opened = self._connection.opened
         self._due_at = monotonic() + RECONCILE_SECONDS
         self.is_demanded = False
         theirs = {(row["job_id"], row["attempt"]) for row in rows}
-        self._has_nothing = not theirs and not before
+        self.has_nothing = not theirs and not before
         leaked = [identity for identity in theirs - before if identity[0] not in self._holdings]
         if leaked:
             await self._release(leaked)
@@ -100,7 +91,7 @@ class Reconciler:
             self._announcer.handed_back(jobs)
 
     async def _release(self, identities: list[tuple[int, int]]) -> None:
-        self._has_nothing = False
+        self.has_nothing = False
         identities.sort()
         lists = [list(each) for each in zip(*identities, strict=True)]
         rows = await self._connection.call("release_jobs", self._identity.incarnation, *lists)

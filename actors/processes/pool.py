@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import trio
 
-from leasehold.actors.attempts.held_job import RunClock
 from leasehold.actors.attempts.progress import ProgressBuffer
+from leasehold.actors.attempts.run_clock import RunClock
 from leasehold.actors.processes.member import Member, ProcessDied, Start, call_within, resident_bytes
 from leasehold.app import App
 from leasehold.errors import ProcessCrashed, tell

@@ -106,6 +106,56 @@ class Leftovers:
         return sorted(each.outcome.held.id for each in found)
 
 
+class Outcomes:
+    """A line of outcomes, from the slots to the settler.
+
+    Attributes:
+        arrived: set by the first one that waits.
+        stands_since: when the line last moved, on the monotonic clock.
+    """
+
+    def __init__(self) -> None:
+        self._line: deque[Outcome] = deque()
+        self._room = trio.Event()
+        self._room.set()
+        self.arrived = Signal()
+        self.stands_since = monotonic()
+
+    def __len__(self) -> int:
+        return len(self._line)
+
+    def put(self, outcome: Outcome) -> None:
+        """Append an outcome. Never waits; callers that may wait ask `room` first."""
+        outcome.held.settling = True
+        self._line.append(outcome)
+        if len(self._line) == 1:
+            self.stands_since = monotonic()
+            self.arrived.set()
+        elif len(self._line) > MOST_WAITING and self._room.is_set():
+            self._room = trio.Event()
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether slots should wait with `room` before they take the next job."""
+        return not self._room.is_set()
+
+    async def room(self) -> None:
+        """Wait while too many outcomes are unwritten."""
+        await self._room.wait()
+
+    def first(self, most: int) -> list[Outcome]:
+        """Those that have waited longest. They stay in the line."""
+        return list(islice(self._line, most))
+
+    def remove(self, count: int) -> None:
+        """So many of the first are written."""
+        for _ in range(count):
+            self._line.popleft()
+        self.stands_since = monotonic()
+        if len(self._line) < MOST_WAITING // 2:
+            self._room.set()
+
+
 class SettlerStatistics(msgspec.Struct, frozen=True):
     """Counts since the start: settled outcomes by what they were, refused ones, statements sent; and outcomes waiting.
 
@@ -127,10 +177,13 @@ class SettlerStatistics(msgspec.Struct, frozen=True):
 
 
 class Settler:
-    """Takes outcomes from the slots and writes them over its own connection.
+    """Writes the outcomes of the slots over its own connection.
 
     After a lost connection it writes the same outcomes again: an attempt that is settled already is not refused. It
     does not wait for other sessions: an outcome whose row a session holds is tried again, and the others go on.
+
+    Attributes:
+        outcomes: those that wait, but for the ones left over.
     """
 
     name = "settler"
@@ -145,31 +198,12 @@ class Settler:
     ) -> None:
         self._settlement = Settlement(connection, identity, announcer, buffer or ProgressBuffer())
         self._holdings = holdings
-        self._waiting: deque[Outcome] = deque()
-        self._arrived = Signal()
-        self._room = trio.Event()
-        self._room.set()
+        self.outcomes = Outcomes()
         self._wrote = trio.Event()
         self._leftovers = Leftovers()
         self._retry_at = 0.0
-        self._stands_since = monotonic()
         self._is_holding = False
         self._is_jammed = False
-
-    def put(self, outcome: Outcome) -> None:
-        """Take an outcome. Never waits; callers that may wait ask `room` first."""
-        outcome.held.settling = True
-        self._waiting.append(outcome)
-        if len(self._waiting) == 1:
-            self._stands_since = monotonic()
-            self._arrived.set()
-        elif len(self._waiting) > MOST_WAITING and self._room.is_set():
-            self._room = trio.Event()
-
-    @property
-    def is_crowded(self) -> bool:
-        """Whether slots should wait with `room` before they take the next job."""
-        return not self._room.is_set()
 
     def hold_for(self, slots: int) -> float:
         """Seconds for which the worker should claim nothing, because its outcomes cannot be written; 0: claim.
@@ -177,18 +211,14 @@ class Settler:
         It claims nothing if nothing was written for two seconds although outcomes wait, if too many wait, or if other
         sessions have kept as many outcomes from being written as there are slots, each for a second.
         """
-        stands = bool(self._waiting) and monotonic() - self._stands_since >= STUCK_SECONDS
+        stands = bool(self.outcomes) and monotonic() - self.outcomes.stands_since >= STUCK_SECONDS
         is_held_up = self._leftovers.late(monotonic()) >= max(1, slots) or len(self._leftovers) >= MOST_WAITING
-        is_holding = stands or self.is_crowded or is_held_up
+        is_holding = stands or self.outcomes.is_crowded or is_held_up
         if is_holding and not self._is_holding:
-            waiting = len(self._waiting) + len(self._leftovers)
+            waiting = len(self.outcomes) + len(self._leftovers)
             log.warning("claiming nothing more until outcomes can be written; %d wait", waiting)
         self._is_holding = is_holding
         return HOLD_SECONDS if is_holding else 0.0
-
-    async def room(self) -> None:
-        """Wait while too many outcomes are unwritten."""
-        await self._room.wait()
 
     async def warm_up(self) -> None:
         """Connect and have the commonest statement planned. Raises DatabaseUnavailable."""
@@ -197,11 +227,11 @@ class Settler:
     async def run(self) -> None:
         """Write outcomes until cancelled. Raises DatabaseUnavailable; called again, it goes on where it was."""
         while True:
-            if not self._waiting:
+            if not self.outcomes:
                 now = monotonic()
-                await self._arrived.wait(max(self._leftovers.due_in(now), self._retry_at - now))
+                await self.outcomes.arrived.wait(max(self._leftovers.due_in(now), self._retry_at - now))
             # Where the worker holds no other job, none can join these.
-            if len(self._waiting) < min(MOST_ROWS, len(self._holdings)):
+            if len(self.outcomes) < min(MOST_ROWS, len(self._holdings)):
                 await trio.sleep(GATHER_SECONDS)
             await self.flush()
 
@@ -209,14 +239,14 @@ class Settler:
         """Wait until every outcome taken so far is written. Those left over are tried again and again meanwhile."""
         self._leftovers.hurry(monotonic())
         self._retry_at = 0.0
-        while self._waiting or self._leftovers:
-            self._arrived.set()
+        while self.outcomes or self._leftovers:
+            self.outcomes.arrived.set()
             await self._wrote.wait()
 
     async def describe_unwritten(self) -> str:
         """What waits, for people: how many outcomes, and which sessions keep them. Raises DatabaseUnavailable."""
         held_up = await self._holders(self._leftovers.job_ids())
-        return f"{len(self._waiting) + len(self._leftovers)} outcomes{'; ' if held_up else ''}{'; '.join(held_up)}"
+        return f"{len(self.outcomes) + len(self._leftovers)} outcomes{'; ' if held_up else ''}{'; '.join(held_up)}"
 
     async def flush(self) -> None:
         """Write what is waiting now, and what is left over and due. Raises DatabaseUnavailable."""
@@ -225,17 +255,13 @@ class Settler:
             await self._flush_leftovers()
 
     async def _flush_waiting(self) -> None:
-        while self._waiting:
-            batch = list(islice(self._waiting, MOST_ROWS))
-            left = await self._settlement.write(list(batch))
-            for _ in batch:
-                self._waiting.popleft()
+        while self.outcomes:
+            batch = self.outcomes.first(MOST_ROWS)
+            left = await self._settlement.write(batch)
+            self.outcomes.remove(len(batch))
             self._keep(left)
-            self._stands_since = monotonic()
             self._ended(batch, left)
-            if not self._room.is_set() and len(self._waiting) < MOST_WAITING // 2:
-                self._room.set()
-            if len(self._waiting) < MOST_ROWS // 2:
+            if len(self.outcomes) < MOST_ROWS // 2:
                 break
 
     async def _flush_leftovers(self) -> None:
@@ -285,4 +311,4 @@ class Settler:
     def statistics(self) -> SettlerStatistics:
         """Counts since the start."""
         left_over = len(self._leftovers)
-        return SettlerStatistics(**self._settlement.counts, waiting=len(self._waiting) + left_over, left_over=left_over)
+        return SettlerStatistics(**self._settlement.counts, waiting=len(self.outcomes) + left_over, left_over=left_over)

@@ -12,21 +12,22 @@ holdings, which several parts share.
 
 from __future__ import annotations
 
+from functools import cache
+
 import trio
 
 from leasehold.actors.attempts.context import WorkerContext
+from leasehold.actors.attempts.held_job import Backlog
 from leasehold.actors.attempts.progress import ProgressWriter
-from leasehold.actors.leases.backlog import Backlog
 from leasehold.actors.leases.dispatcher import Dispatcher
 from leasehold.actors.leases.keeper import Keeper
 from leasehold.actors.leases.sweeper import LeaseSweeper
 from leasehold.actors.leases.watcher import Pulse
 from leasehold.actors.processes.pool import ProcessPool, pool_for
-from leasehold.actors.running.crew import Crew, Roster
-from leasehold.actors.running.invocation import MiddlewareChains
+from leasehold.actors.running.crew import Crew
 from leasehold.actors.running.job_host import WorkerJobHost
 from leasehold.actors.running.settler import Settler
-from leasehold.actors.running.slot import SlotContext
+from leasehold.actors.running.slot import Roster, SlotContext
 from leasehold.actors.worker.backpressure import Backpressure, BackpressureLimits, Readable
 from leasehold.actors.worker.machine import Resources
 from leasehold.concurrency.signal import Signal
@@ -83,10 +84,11 @@ def assemble(
     dispatcher = Dispatcher(worker, claims, backlog, pulse, hold_for, sweeper)
     keeper = Keeper(worker, pulse)
     processes = pool_for(app, mode.slots, host.progress_sink)
-    threads, chains = trio.CapacityLimiter(mode.slots), MiddlewareChains(app)
-    slots = SlotContext(identity, threads, settler.put, chains, worker.announcer, processes, host)
-    crew = Crew(worker, slots, roster, backlog, dispatcher, settler)
+    slots = SlotContext(
+        identity, trio.CapacityLimiter(mode.slots), backlog, settler.outcomes, cache(app.middlewares_of), worker.announcer,
+        processes, host, holdings, mode, roster,
+    )  # fmt: skip
     return WorkerParts(
         worker.process, identity, mode, holdings, worker.announcer, roster, news, backpressure, backlog, dispatcher, host,
-        progress, settler, pulse, keeper, sweeper, processes, crew,
+        progress, settler, pulse, keeper, sweeper, processes, Crew(slots),
     )  # fmt: skip

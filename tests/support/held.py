@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import Any, cast
 
-from leasehold.actors.attempts.held_job import HeldJob
+from leasehold.actors.attempts.held_job import Backlog, HeldJob
 from leasehold.app import FreeKind
 from leasehold.database import Row
 from leasehold.jobs.job import Job
@@ -50,3 +50,11 @@ def held_job(
 def free_kind(function: Callable[..., Any], name: str = "echo") -> Kind[..., Any]:
     """A kind that takes any args."""
     return FreeKind(name, function, None, CheckedKindOptions())
+
+
+def line_of(*jobs: HeldJob) -> Backlog:
+    """A backlog of these jobs that gets no more."""
+    backlog = Backlog()
+    backlog.extend(list(jobs))
+    backlog.close()
+    return backlog

@@ -10,12 +10,11 @@ from typing import Any, TypeVar, Unpack, cast
 import trio
 
 from leasehold.actors.attempts.announcer import SILENT
-from leasehold.actors.attempts.held_job import HeldJob, Holdings
-from leasehold.actors.attempts.outcome import Outcome
+from leasehold.actors.attempts.held_job import Backlog, HeldJob, Holdings
 from leasehold.actors.identity import WorkerIdentity
-from leasehold.actors.running.invocation import MiddlewareChains
 from leasehold.actors.running.job_host import WorkerJobHost
 from leasehold.actors.running.settlement import Settlement
+from leasehold.actors.running.settler import Outcomes
 from leasehold.actors.running.slot import Slot, SlotContext
 from leasehold.actors.worker.hooks import started
 from leasehold.app import App
@@ -230,14 +229,16 @@ class Runner:
         self._app = with_builtins(app)
         self._identity = WorkerIdentity("testing")
         self._holdings = Holdings()
-        self._settled: list[Outcome] = []
+        self._backlog, self._outcomes = Backlog(), Outcomes()
+        self._backlog.close()
         self.host = WorkerJobHost(self._holdings, self._app)
         self._settlement = Settlement(database, self._identity, SILENT, self.host.progress_sink)
         context = SlotContext(
             self._identity,
             trio.CapacityLimiter(1),
-            self._settled.append,
-            MiddlewareChains(self._app),
+            self._backlog,
+            self._outcomes,
+            self._app.middlewares_of,
             host=self.host,
         )
         self._slot = Slot(context)
@@ -255,13 +256,15 @@ class Runner:
             raise BadInput(f"kind {kind.name} runs in a process of its own, which the test kit does not start")
         held = HeldJob(rows[0], kind, monotonic(), LEASE.total_seconds(), self._identity.incarnation)
         self._holdings.add([held])
-        await self._slot.run_job(held)
+        self._backlog.extend([held])
+        await self._slot.run()
         await self._settle()
         self._holdings.drop(held)
         return held.id
 
     async def _settle(self) -> None:
-        batch, self._settled[:] = list(self._settled), []
+        batch = self._outcomes.first(len(self._outcomes))
+        self._outcomes.remove(len(batch))
         while batch:
             batch = await self._settlement.write(batch)
 

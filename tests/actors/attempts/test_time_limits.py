@@ -11,12 +11,9 @@ from typing import Any
 
 import pytest
 import trio
-from trio.testing import MockClock
 
 import leasehold
 from leasehold import App, Client, Discard, Job, RetryPolicy
-from leasehold.actors.attempts import held_job as time_limits
-from leasehold.actors.attempts.held_job import RunClock
 from leasehold.database import Database
 from leasehold.errors import BadInput
 from leasehold.jobs.new_job import NewJob
@@ -326,46 +323,3 @@ async def test_without_notifications_the_next_renewal_tells(
 
 
 # The clock itself.
-
-
-@pytest.fixture
-def one_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Deadlines are on trio's clock, which begins at 0 and jumps."""
-    monkeypatch.setattr(time_limits, "monotonic", trio.current_time)
-
-
-@pytest.mark.usefixtures("one_clock")
-async def test_the_deadline_goes_on_while_the_timeout_stands_still(autojump_clock: MockClock) -> None:
-    scope = trio.CancelScope()
-    clock = RunClock(scope, timeout=2.0, deadline=10.0)
-    with scope:
-        await trio.sleep(1.5)
-        clock.stop()
-        await trio.sleep(6)
-        clock.start()
-        await trio.sleep_forever()
-    assert trio.current_time() == 8.0
-    error, is_last = clock.error()
-    assert (error["type"], is_last) == ("TimedOut", False)
-
-
-@pytest.mark.usefixtures("one_clock")
-async def test_a_deadline_passes_while_the_timeout_stands_still(autojump_clock: MockClock) -> None:
-    scope = trio.CancelScope()
-    clock = RunClock(scope, timeout=2.0, deadline=10.0)
-    with scope:
-        clock.stop()
-        await trio.sleep_forever()
-    assert trio.current_time() == 10.0
-    error, is_last = clock.error()
-    assert (error["type"], is_last) == ("DeadlineExceeded", True)
-
-
-@pytest.mark.usefixtures("one_clock")
-async def test_a_deadline_that_has_passed_cancels_at_once(autojump_clock: MockClock) -> None:
-    scope = trio.CancelScope()
-    clock = RunClock(scope, timeout=None, deadline=-1.0)
-    with scope:
-        await trio.sleep(1)
-    assert scope.cancelled_caught
-    assert clock.expired == "deadline"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leasehold.actors.leases.backlog import MOST_PREFETCH, PREFETCH_SECONDS, Rate, claim_size, prefetch_seconds
+from leasehold.actors.leases.claim_size import MOST_PREFETCH, PREFETCH_SECONDS, Rate, claim_size, prefetch_seconds
 
 
 def test_free_slots_are_filled() -> None:

@@ -12,11 +12,10 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from leasehold.actors.attempts.context import context_of
-from leasehold.actors.attempts.held_job import HeldJob
+from leasehold.actors.attempts.held_job import Backlog, HeldJob
 from leasehold.actors.leases import dispatcher as dispatcher_module
 from leasehold.actors.leases import poll
 from leasehold.actors.leases import reconciler as reconciler_module
-from leasehold.actors.leases.backlog import Backlog
 from leasehold.actors.leases.dispatcher import Dispatcher
 from leasehold.actors.leases.poll import TakesTurns
 from leasehold.actors.leases.watcher import Pulse

@@ -17,15 +17,16 @@ import psutil
 import pytest
 import trio
 
-from leasehold.actors.attempts.held_job import HeldJob
+from leasehold.actors.attempts.held_job import SHUTDOWN, HeldJob
 from leasehold.actors.attempts.outcome import Completed, Failed, Outcome, Released, Rescheduled
 from leasehold.actors.attempts.progress import ProgressBuffer
 from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.processes import child
 from leasehold.actors.processes.member import Member, ProcessDied
 from leasehold.actors.processes.pool import ProcessPool
-from leasehold.actors.running.slot import SHUTDOWN, Slot, SlotContext
-from tests.support.held import LONG_AGO, held_job
+from leasehold.actors.running.settler import Outcomes
+from leasehold.actors.running.slot import Slot, SlotContext
+from tests.support.held import LONG_AGO, held_job, line_of
 from tests.support.process_app import MEBIBYTE, answer_as_another, app, die_at_once
 from tests.support.processes import is_gone
 from tests.support.waiting import PATIENCE, until
@@ -36,17 +37,24 @@ class Running:
 
     def __init__(self, pool: ProcessPool) -> None:
         self.pool = pool
-        self.settled: list[Outcome] = []
+        self.outcomes = Outcomes()
 
-    def slot(self) -> Slot:
-        return Slot(
-            SlotContext(WorkerIdentity("w1"), trio.CapacityLimiter(1), self.settled.append, processes=self.pool)
-        )
+    async def run_job(self, job: HeldJob) -> None:
+        """Run one job in a slot of its own."""
+        threads = trio.CapacityLimiter(1)
+        await Slot(SlotContext(WorkerIdentity("w1"), threads, line_of(job), self.outcomes, processes=self.pool)).run()
 
     async def run(self, kind: str, **args: Any) -> Outcome:
         """The outcome of one job."""
-        await self.slot().run_job(held(kind, **args))
-        return self.settled.pop()
+        await self.run_job(held(kind, **args))
+        (outcome,) = self.settled()
+        return outcome
+
+    def settled(self) -> list[Outcome]:
+        """What the slots have settled since it was asked last."""
+        found = self.outcomes.first(100)
+        self.outcomes.remove(len(found))
+        return found
 
     async def pid(self) -> int:
         """Where the next job runs."""
@@ -202,13 +210,12 @@ async def test_a_lost_job_kills_its_process_and_the_programs_it_started(
     place = tmp_path / "pids"
     job = held("busy", place=str(place), sleeper=True)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(running.slot().run_job, job)
+        nursery.start_soon(running.run_job, job)
         await until(place.exists)
         job.lose(reason)
-    assert running.settled == ([Released(job)] if reason == SHUTDOWN else [])
+    assert running.settled() == ([Released(job)] if reason == SHUTDOWN else [])
     for pid in map(int, place.read_text().split()):
         await until(lambda pid=pid: is_gone(pid))
-    running.settled.clear()
     assert await running.pid()
 
 
@@ -216,14 +223,14 @@ async def test_the_clock_of_a_job_that_waits_for_a_process_stands_still(running:
     first = held("wait_for", place=str(tmp_path / "runs"), then=str(tmp_path / "end"))
     second = held("slow")
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(running.slot().run_job, first)
+        nursery.start_soon(running.run_job, first)
         await until((tmp_path / "runs").exists)
-        nursery.start_soon(running.slot().run_job, second)
+        nursery.start_soon(running.run_job, second)
         await until(lambda: second.scope is not None)
         assert second.scope is not None
         assert second.scope.deadline == float("inf")
         (tmp_path / "end").touch()
-    assert [type(outcome) for outcome in running.settled] == [Completed, Failed]
+    assert [type(outcome) for outcome in running.settled()] == [Completed, Failed]
 
 
 async def test_a_process_beyond_its_memory_limit_is_killed_and_told_the_size(running: Running) -> None:
@@ -268,10 +275,10 @@ async def test_a_deadline_passes_also_while_the_job_waits_for_a_process(running:
     first = held("wait_for", place=str(tmp_path / "runs"), then=str(tmp_path / "end"))
     second = held_job(8, kind=app.find("slow"), args="{}", extras='{"deadline_in": 0.2}')
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(running.slot().run_job, first)
+        nursery.start_soon(running.run_job, first)
         await until((tmp_path / "runs").exists)
-        await running.slot().run_job(second)
-        (outcome,) = running.settled
+        await running.run_job(second)
+        (outcome,) = running.settled()
         assert isinstance(outcome, Failed)
         assert (outcome.error["type"], outcome.discard) == ("DeadlineExceeded", True)
         (tmp_path / "end").touch()
@@ -282,11 +289,11 @@ async def test_a_deadline_kills_the_process(running: Running, tmp_path: Path) ->
     args = msgspec.json.encode({"place": str(tmp_path / "runs"), "then": str(tmp_path / "never")}).decode()
     late = held_job(8, kind=app.find("wait_for"), args=args, extras='{"deadline_in": 600}')
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(running.slot().run_job, late)
+        nursery.start_soon(running.run_job, late)
         await until((tmp_path / "runs").exists)
         assert late.scope is not None
         late.scope.deadline = trio.current_time()
-    outcome = running.settled.pop()
+    outcome = running.settled().pop()
     assert isinstance(outcome, Failed)
     assert (outcome.error["type"], outcome.discard) == ("DeadlineExceeded", True)
     assert is_gone(before)
@@ -345,11 +352,11 @@ async def test_what_a_handler_leaves_behind_keeps_nobody_waiting_for_its_end(
     place = tmp_path / "pids"
     job = held("leave_behind", how=how, place=str(place), ends=ends)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(running.slot().run_job, job)
+        nursery.start_soon(running.run_job, job)
         await until(place.exists)
         if not ends:
             job.lose("cancelled")
-    assert [type(outcome) for outcome in running.settled] == ([Failed] if ends else [])
+    assert [type(outcome) for outcome in running.settled()] == ([Failed] if ends else [])
     for pid in map(int, place.read_text().split()):
         await until(lambda pid=pid: is_gone(pid))
 

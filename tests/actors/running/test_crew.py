@@ -1,71 +1,44 @@
-"""The slots of a worker over a real backlog; the settler and the dispatcher only take notes, since no statement is due here."""
+"""The slots of a worker between its two lines."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any, cast
+from typing import Any
 
 import trio
 import trio.testing
 
-from leasehold.actors.attempts.announcer import SILENT
-from leasehold.actors.attempts.context import WorkerContext
-from leasehold.actors.attempts.held_job import HeldJob, Holdings
+from leasehold.actors.attempts.held_job import Backlog, HeldJob
 from leasehold.actors.attempts.outcome import Outcome, Released
 from leasehold.actors.identity import WorkerIdentity, WorkerMode
-from leasehold.actors.leases.backlog import Backlog
-from leasehold.actors.leases.dispatcher import Dispatcher
-from leasehold.actors.process import Process
-from leasehold.actors.running.crew import Crew, Roster
-from leasehold.actors.running.settler import Settler
-from leasehold.actors.running.slot import SlotContext
+from leasehold.actors.running.crew import Crew
+from leasehold.actors.running.settler import MOST_WAITING, Outcomes
+from leasehold.actors.running.slot import Roster, SlotContext
 from leasehold.jobs.job import Job
 from tests.support.held import free_kind, held_job
 from tests.support.waiting import until
 
 
-class Notes:
-    """In place of the dispatcher and the settler: what they were told."""
-
-    def __init__(self) -> None:
-        self.settled: list[Outcome] = []
-        self.freed = 0
-        self.has_room = trio.Event()
-        self.has_room.set()
-
-    def put(self, outcome: Outcome) -> None:
-        outcome.held.settling = True
-        self.settled.append(outcome)
-
-    @property
-    def is_crowded(self) -> bool:
-        return not self.has_room.is_set()
-
-    async def room(self) -> None:
-        await self.has_room.wait()
-
-    def slot_freed(self) -> None:
-        self.freed += 1
-
-
 class Running:
-    """A crew at work, and what it told."""
+    """A crew at work; nobody takes its outcomes."""
 
     def __init__(self, slots: int) -> None:
-        self.mode, self.roster, self.backlog, self.notes = WorkerMode(slots), Roster(), Backlog(), Notes()
-        context = SlotContext(WorkerIdentity("w1"), trio.CapacityLimiter(slots), self.notes.put)
-        no_process = cast("Process", None)
-        worker = WorkerContext(no_process, WorkerIdentity("w1"), self.mode, Holdings(), SILENT)
-        self.crew = Crew(
-            worker,
-            context,
-            self.roster,
+        self.mode, self.roster, self.backlog, self.outcomes = WorkerMode(slots), Roster(), Backlog(), Outcomes()
+        context = SlotContext(
+            WorkerIdentity("w1"),
+            trio.CapacityLimiter(slots),
             self.backlog,
-            cast("Dispatcher", self.notes),
-            cast("Settler", self.notes),
+            self.outcomes,
+            mode=self.mode,
+            roster=self.roster,
         )
+        self.crew = Crew(context)
         self.go = trio.Event()
+
+    @property
+    def settled(self) -> list[Outcome]:
+        return self.outcomes.first(MOST_WAITING + 2)
 
     def job(self, job_id: int = 1) -> HeldJob:
         """A job that runs until `go` is set."""
@@ -92,7 +65,7 @@ async def test_as_many_jobs_run_as_there_are_slots() -> None:
         running.backlog.extend([running.job(number) for number in (1, 2, 3)])
         await until(lambda: len(list(running.roster.running())) == 2)
         assert (len(running.backlog), running.roster.begun) == (1, 2)
-    assert {outcome.held.id for outcome in running.notes.settled} == {1, 2, 3}
+    assert {outcome.held.id for outcome in running.settled} == {1, 2, 3}
     assert running.roster.slots == {}
 
 
@@ -119,18 +92,19 @@ async def test_a_busy_slot_that_is_to_go_ends_with_its_job_and_may_be_kept_until
 async def test_no_job_starts_while_the_settler_has_no_room_for_its_outcome() -> None:
     async with a_crew(1) as running:
         running.go.set()
-        running.notes.has_room = trio.Event()
+        for number in range(MOST_WAITING):
+            running.outcomes.put(Released(held_job(number)))
         running.backlog.extend([running.job(1), running.job(2)])
-        await until(lambda: len(running.notes.settled) == 1)
+        await until(lambda: running.outcomes.is_crowded)
         await trio.testing.wait_all_tasks_blocked()
         assert running.roster.begun == 1
-        running.notes.has_room.set()
-    assert len(running.notes.settled) == 2
+        running.outcomes.remove(MOST_WAITING)
+    assert len(running.settled) == 2
 
 
 async def test_an_interrupted_worker_hands_back_what_has_not_begun() -> None:
     async with a_crew(1) as running:
         running.mode.interrupt()
         running.backlog.extend([running.job(1)])
-        await until(lambda: bool(running.notes.settled))
-    assert [type(outcome) for outcome in running.notes.settled] == [Released]
+        await until(lambda: bool(running.settled))
+    assert [type(outcome) for outcome in running.settled] == [Released]

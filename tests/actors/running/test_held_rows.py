@@ -39,9 +39,9 @@ async def test_outcomes_behind_a_held_row_are_written_and_the_held_one_follows(
         for held in (done, broken):
             await handler.call("assert_lease", held.id, held.attempt, bundle.incarnation)
         for held in claimed[:4]:
-            bundle.settler.put(Completed(held, None))
-        bundle.settler.put(Failed(broken, ERROR, discard=True))
-        bundle.settler.put(Released(claimed[5]))
+            bundle.settler.outcomes.put(Completed(held, None))
+        bundle.settler.outcomes.put(Failed(broken, ERROR, discard=True))
+        bundle.settler.outcomes.put(Released(claimed[5]))
         await until(lambda: bundle.settled == 4)
         states = await bundle.states()
         assert [states[held.id] for held in claimed] == [
@@ -67,7 +67,7 @@ async def test_a_continuation_behind_the_unique_key_of_an_open_transaction_holds
         claimed = await bundle.claim(8)
         for n, held in enumerate(claimed):
             job: dict[str, object] = {"kind": "b", "unique": {}} if n == 5 else {"kind": "c"}
-            bundle.settler.put(continued(held, jobs=[job]))
+            bundle.settler.outcomes.put(continued(held, jobs=[job]))
         await until(lambda: bundle.settled == 7)
         assert set(bundle.holdings) == {claimed[5].id}
         await user.execute("commit")
@@ -84,10 +84,10 @@ async def test_where_locks_are_in_every_way_a_batch_ends_after_some_of_them(
         await enqueue_many(user, [{"kind": "b", "unique": {}}])
         claimed = await bundle.claim(31)
         for held in claimed[:30]:
-            bundle.settler.put(continued(held, jobs=[{"kind": "b", "unique": {}}]))
+            bundle.settler.outcomes.put(continued(held, jobs=[{"kind": "b", "unique": {}}]))
         await until(lambda: bundle.settler.statistics().left_over == 30)
         assert bundle.first_batch.count("continue_jobs") <= 12
-        bundle.settler.put(Completed(claimed[30], None))
+        bundle.settler.outcomes.put(Completed(claimed[30], None))
         await until(lambda: bundle.settled == 1)
         await user.execute("rollback")
         await until(lambda: bundle.settled == 31)
@@ -100,10 +100,10 @@ async def test_a_settler_behind_too_many_held_rows_says_that_nothing_more_is_to_
     async with settling(database) as bundle, open_transaction(database, "handler") as handler:
         claimed = await bundle.claim(2)
         await handler.fetch("select from leasehold.jobs for update")
-        bundle.settler.put(Completed(claimed[0], None))
+        bundle.settler.outcomes.put(Completed(claimed[0], None))
         await until(lambda: bundle.settler.statistics().left_over == 1)
         assert bundle.settler.hold_for(2) == 0.0
-        bundle.settler.put(Completed(claimed[1], None))
+        bundle.settler.outcomes.put(Completed(claimed[1], None))
         await until(lambda: bundle.settler.statistics().left_over == 2)
         assert bundle.settler.hold_for(2) > 0.0
         assert bundle.settler.hold_for(2) > 0.0
@@ -118,7 +118,7 @@ async def test_a_settler_that_writes_nothing_says_so_too(database: Database, mon
     bundle = Settling(database)
     [held] = await bundle.claim(1)
     assert bundle.settler.hold_for(3) == 0.0
-    bundle.settler.put(Completed(held, None))
+    bundle.settler.outcomes.put(Completed(held, None))
     assert bundle.settler.hold_for(3) > 0.0
     await bundle.settler.flush()
     assert bundle.settler.hold_for(3) == 0.0
@@ -128,7 +128,7 @@ async def test_at_the_end_what_is_held_is_tried_until_it_is_free(database: Datab
     async with settling(database) as bundle, open_transaction(database, "handler") as handler:
         [held] = await bundle.claim(1)
         await handler.fetch("select from leasehold.jobs for update")
-        bundle.settler.put(Completed(held, None))
+        bundle.settler.outcomes.put(Completed(held, None))
         await until(lambda: bundle.settler.statistics().left_over == 1)
         assert "(leasehold handler) holds the row of job" in await bundle.settler.describe_unwritten()
         async with trio.open_nursery() as nursery:
@@ -143,7 +143,7 @@ async def test_what_was_held_and_then_lost_is_refused_as_ever(
     async with settling(database) as bundle, open_transaction(database, "person") as person:
         [held] = await bundle.claim(1)
         await person.call("cancel_job", held.id)
-        bundle.settler.put(Completed(held, None))
+        bundle.settler.outcomes.put(Completed(held, None))
         await until(lambda: bundle.settler.statistics().left_over == 1)
         await person.execute("commit")
 

@@ -73,7 +73,7 @@ class Settling:
 
     async def settle(self, *outcomes: Outcome) -> None:
         for outcome in outcomes:
-            self.settler.put(outcome)
+            self.settler.outcomes.put(outcome)
         await self.settler.flush()
 
     async def states(self) -> dict[int, str]:
@@ -108,7 +108,7 @@ async def test_outcomes_of_all_kinds_are_written_in_one_batch(database: Database
 async def test_many_outcomes_take_few_statements(database: Database) -> None:
     bundle = Settling(database)
     for held in await bundle.claim(1200):
-        bundle.settler.put(Completed(held, None))
+        bundle.settler.outcomes.put(Completed(held, None))
     while bundle.settler.statistics().waiting:
         await bundle.settler.flush()
     assert bundle.settler.statistics().completed == 1200
@@ -159,7 +159,7 @@ async def test_a_database_that_refuses_even_the_failure_ends_the_process(databas
         begin raise exception 'closed for today'; end $$;
         create trigger refuse before insert on leasehold.finished_jobs for each row execute function public.refuse()
     """)
-    bundle.settler.put(Completed(held, None))
+    bundle.settler.outcomes.put(Completed(held, None))
     with pytest.raises(ActorFailed, match="closed for today"):
         await supervise(bundle.settler)
 
@@ -188,7 +188,7 @@ async def test_outcomes_are_written_once_when_the_connection_breaks_before_or_af
         claimed = await bundle.claim(20)
         proxy.mode = cut
         for held in claimed:
-            bundle.settler.put(Completed(held, "1"))
+            bundle.settler.outcomes.put(Completed(held, "1"))
         with trio.fail_after(PATIENCE):
             await bundle.settler.written()
         assert proxy.cuts == 1
@@ -204,7 +204,7 @@ async def test_a_failure_counts_once_when_the_connection_breaks_before_or_after_
     async with settling_through_a_proxy(database) as (bundle, proxy):
         [held] = await bundle.claim(1)
         proxy.mode = cut
-        bundle.settler.put(Failed(held, ERROR, retry_in=60.0))
+        bundle.settler.outcomes.put(Failed(held, ERROR, retry_in=60.0))
         with trio.fail_after(PATIENCE):
             await bundle.settler.written()
         assert (await bundle.states(), bundle.holdings) == ({held.id: "scheduled"}, {})
@@ -218,8 +218,8 @@ async def test_of_a_batch_of_which_one_part_was_written_only_the_rest_is_written
     bundle = Settling(database)
     done, broken = await bundle.claim(2)
     bundle.reserved.lose_request = {"fail_jobs"}
-    bundle.settler.put(Completed(done, None))
-    bundle.settler.put(Failed(broken, ERROR, retry_in=60.0))
+    bundle.settler.outcomes.put(Completed(done, None))
+    bundle.settler.outcomes.put(Failed(broken, ERROR, retry_in=60.0))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(supervise, bundle.settler)
         with trio.fail_after(PATIENCE):
@@ -266,14 +266,14 @@ async def test_slots_are_asked_to_wait_while_too_much_is_unwritten(
     monkeypatch.setattr(settler_module, "MOST_WAITING", 10)
     bundle = Settling(database)
     for held in await bundle.claim(11):
-        assert not bundle.settler.is_crowded
-        bundle.settler.put(Completed(held, None))
-    assert bundle.settler.is_crowded
+        assert not bundle.settler.outcomes.is_crowded
+        bundle.settler.outcomes.put(Completed(held, None))
+    assert bundle.settler.outcomes.is_crowded
     async with trio.open_nursery() as nursery:
         nursery.start_soon(supervise, bundle.settler)
         with trio.fail_after(PATIENCE):
-            await bundle.settler.room()
-        assert not bundle.settler.is_crowded
+            await bundle.settler.outcomes.room()
+        assert not bundle.settler.outcomes.is_crowded
         await until(lambda: bundle.settled == 11)
         nursery.cancel_scope.cancel()
 
@@ -281,7 +281,7 @@ async def test_slots_are_asked_to_wait_while_too_much_is_unwritten(
 async def test_a_job_being_settled_cannot_be_lost_any_more(database: Database) -> None:
     bundle = Settling(database)
     [held] = await bundle.claim(1)
-    bundle.settler.put(Completed(held, None))
+    bundle.settler.outcomes.put(Completed(held, None))
     held.lose("error")
     assert held.lost is None
     await bundle.settler.flush()
@@ -389,7 +389,7 @@ async def test_a_write_whose_reply_was_lost_is_repeated_without_effect_and_witho
         async with settling_through_a_proxy(database) as (bundle, proxy):
             [held] = await bundle.claim(1)
             proxy.mode = cut
-            bundle.settler.put(an_end(name, held))
+            bundle.settler.outcomes.put(an_end(name, held))
             with trio.fail_after(PATIENCE):
                 await bundle.settler.written()
             assert (cut, name, (await bundle.states())[held.id]) == (cut, name, state)
@@ -406,7 +406,7 @@ async def test_a_repeated_write_of_a_lease_that_was_lost_is_refused_with_a_warni
     bundle = Settling(database)
     [held] = await bundle.claim(1)
     bundle.reserved.lose_request = {"fail_jobs"}
-    bundle.settler.put(Failed(held, ERROR))
+    bundle.settler.outcomes.put(Failed(held, ERROR))
     with pytest.raises(DatabaseUnavailable):
         await bundle.settler.flush()
     await database.fetch("update leasehold.jobs set lease_expires_at = now() - interval '1 s'")
@@ -435,7 +435,7 @@ async def test_a_kind_without_a_back_off_of_its_own_gets_that_of_the_worker() ->
     none = app.kind("none")(nothing)
     settler = Settler(recorder, identity, Holdings())
     for number, kind in enumerate((own, none), start=1):
-        settler.put(Failed(held_job(number, kind=kind), ERROR))
+        settler.outcomes.put(Failed(held_job(number, kind=kind), ERROR))
     await settler.flush()
     [sent] = recorder.calls
     assert sent[-3:] == ([5.0, 1.0], [2.0, 3.0], [300.0, 60.0])
@@ -447,7 +447,7 @@ async def test_a_linear_back_off_is_sent_with_its_step() -> None:
     linear, none = app.kind("own", retry=RetryPolicy.linear(step=5, cap=60))(nothing), app.kind("none")(nothing)
     settler = Settler(recorder, identity, Holdings())
     for number, kind in enumerate((linear, none), start=1):
-        settler.put(Failed(held_job(number, kind=kind), ERROR))
+        settler.outcomes.put(Failed(held_job(number, kind=kind), ERROR))
     await settler.flush()
     [sent] = recorder.calls
     assert sent[-2:] == ([60.0, 300.0], [5.0, None])

@@ -1,17 +1,19 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
+from threading import current_thread, main_thread
 from time import monotonic
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import trio
 from trio.testing import MockClock
 
-from leasehold.actors.attempts.held_job import DEADLINE_PASSED, TOO_LATE, HeldJob
+from leasehold.actors.attempts.held_job import SHUTDOWN, Backlog, HeldJob, Holdings
 from leasehold.actors.attempts.outcome import Blocked, Completed, Failed, Outcome, Released, Rescheduled
+from leasehold.actors.attempts.run_clock import DEADLINE_PASSED, TOO_LATE
 from leasehold.actors.identity import WorkerIdentity
-from leasehold.actors.running.slot import SHUTDOWN, Slot, SlotContext, Take, describe_slot
+from leasehold.actors.running.settler import Outcomes
+from leasehold.actors.running.slot import Slot, SlotContext
 from leasehold.jobs.endings import Discard, Reschedule, Retry, WaitFor
 from leasehold.jobs.job import Job
 from leasehold.jobs.kind import CheckedKindOptions, Kind
@@ -23,23 +25,27 @@ class Running:
     """A slot, and what it settled."""
 
     def __init__(self) -> None:
-        self.settled: list[Outcome] = []
-        self.slot = Slot(SlotContext(WorkerIdentity("w1"), trio.CapacityLimiter(1), self.settled.append))
+        self.backlog, self.outcomes, self.holdings = Backlog(), Outcomes(), Holdings()
+        threads = trio.CapacityLimiter(1)
+        self.slot = Slot(
+            SlotContext(WorkerIdentity("w1"), threads, self.backlog, self.outcomes, holdings=self.holdings)
+        )
+
+    async def run(self, *jobs: HeldJob) -> None:
+        """Run these jobs, one after another."""
+        self.holdings.add(jobs)
+        self.backlog.extend(list(jobs))
+        self.backlog.close()
+        await self.slot.run()
+
+    @property
+    def settled(self) -> list[Outcome]:
+        return self.outcomes.first(100)
 
     def held(self) -> HeldJob:
         """The job that runs."""
         assert self.slot.held is not None
         return self.slot.held
-
-
-def taking(jobs: Iterable[HeldJob]) -> Take:
-    """Gives the jobs, one after another."""
-    line = iter(jobs)
-
-    async def take() -> HeldJob | None:
-        return next(line, None)
-
-    return take
 
 
 def a_kind(function: Any, **options: Any) -> Kind[..., Any]:
@@ -53,7 +59,7 @@ async def test_a_job_that_was_lost_before_it_started_is_not_run() -> None:
     running = Running()
     held = held_job(kind=free_kind(never))
     held.lose("cancelled")
-    await running.slot.run_job(held)
+    await running.run(held)
     assert (running.settled, held.started) == ([], None)
 
 
@@ -64,7 +70,7 @@ async def test_a_job_that_starts_after_its_trust_window_is_handed_back_unstarted
     running = Running()
     held = held_job(kind=free_kind(never))
     held.trusted_until = monotonic()
-    await running.slot.run_job(held)
+    await running.run(held)
     assert (running.settled, held.started) == ([Released(held)], None)
 
 
@@ -78,11 +84,12 @@ async def test_a_handler_whose_lease_could_not_be_renewed_is_handed_back_unless_
     running = Running()
     held = held_job(7, kind=free_kind(endless), max_attempts=max_attempts)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(running.slot.run_job, held)
+        nursery.start_soon(running.run, held)
         await until(lambda: running.slot.held is held)
         held.lapse(held.trusted_until + late_by)
     assert running.settled == ([Released(held)] if handed_back else [])
-    assert held.lost == "error"
+    assert (held.lost, held.is_left) == ("error", not handed_back)
+    assert held.id in running.holdings
 
 
 @pytest.mark.parametrize(("reason", "settled"), [("taken_by_another_worker", False), (SHUTDOWN, True)])
@@ -93,12 +100,11 @@ async def test_a_job_lost_while_it_runs_settles_nothing_unless_it_is_handed_back
     running = Running()
     held = held_job(7, kind=free_kind(endless))
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(running.slot.run_job, held)
+        nursery.start_soon(running.run, held)
         await until(lambda: running.slot.held is held)
-        assert describe_slot(running.slot) == {"job_id": 7, "kind": "echo", "attempt": 1}
         held.lose(reason)
     assert running.settled == ([Released(held)] if settled else [])
-    assert describe_slot(running.slot) is None
+    assert (running.slot.held, held.id in running.holdings) == (None, settled)
 
 
 async def test_a_handler_that_raises_beside_its_cancellation_settles_nothing_either() -> None:
@@ -113,7 +119,7 @@ async def test_a_handler_that_raises_beside_its_cancellation_settles_nothing_eit
     running = Running()
     held = held_job(kind=free_kind(messy))
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(running.slot.run_job, held)
+        nursery.start_soon(running.run, held)
         await until(lambda: held.scope is not None)
         held.lose("cancelled")
     assert running.settled == []
@@ -124,7 +130,7 @@ async def test_a_timeout_fails_the_attempt(autojump_clock: MockClock) -> None:
         await trio.sleep_forever()
 
     running = Running()
-    await running.slot.run_job(held_job(kind=a_kind(endless, timeout=30.0)))
+    await running.run(held_job(kind=a_kind(endless, timeout=30.0)))
     assert trio.current_time() == 30
     [outcome] = running.settled
     assert isinstance(outcome, Failed)
@@ -137,8 +143,10 @@ async def test_a_handler_does_not_begin_after_the_deadline_of_its_job() -> None:
         return "begun"
 
     running = Running()
-    late, early = (held_job(kind=a_kind(begin), extras=f'{{"deadline_in": {seconds}}}') for seconds in (-1, 600))
-    await running.slot.run_jobs(taking([late, early]))
+    late, early = (
+        held_job(seconds, kind=a_kind(begin), extras=f'{{"deadline_in": {seconds}}}') for seconds in (-1, 600)
+    )
+    await running.run(late, early)
     assert running.settled == [Failed(late, TOO_LATE, discard=True), Completed(early, '"begun"')]
 
 
@@ -150,7 +158,7 @@ async def test_what_a_handler_raises_while_it_runs_out_of_time_is_what_is_told(a
             raise RuntimeError("no time to clean up") from error
 
     running = Running()
-    await running.slot.run_job(held_job(kind=a_kind(complains, timeout=1.0)))
+    await running.run(held_job(kind=a_kind(complains, timeout=1.0)))
     [outcome] = running.settled
     assert isinstance(outcome, Failed)
     assert outcome.error["message"] == "no time to clean up"
@@ -162,7 +170,7 @@ async def test_a_cancellation_from_outside_goes_through_the_slot(autojump_clock:
 
     running = Running()
     with trio.move_on_after(1) as scope:
-        await running.slot.run_job(held_job(kind=a_kind(endless)))
+        await running.run(held_job(kind=a_kind(endless)))
     assert scope.cancelled_caught
     assert running.settled == []
     assert running.slot.held is None
@@ -174,7 +182,7 @@ async def test_a_handler_without_the_job_is_called_with_its_args_alone() -> None
 
     running = Running()
     held = held_job(kind=a_kind(add), args='{"a": 1}')
-    await running.slot.run_job(held)
+    await running.run(held)
     assert running.settled == [Completed(held, "3")]
     assert held.started is not None
 
@@ -188,7 +196,7 @@ async def test_a_handler_that_leaves_a_cancel_scope_open_fails_and_the_jobs_afte
 
     running = Running()
     jobs = [held_job(number, kind=free_kind(careless if number == 2 else decent)) for number in (1, 2, 3, 4)]
-    await running.slot.run_jobs(taking(jobs))
+    await running.run(*jobs)
     assert [type(outcome) for outcome in running.settled] == [Completed, Failed, Completed, Completed]
     (failed,) = (outcome for outcome in running.settled if isinstance(outcome, Failed))
     assert failed.discard
@@ -220,7 +228,7 @@ async def test_jobs_run_after_one_another_whatever_became_of_the_one_before(auto
         a_kind(endless, timeout=5.0),
         a_kind(quick),
     ]
-    await running.slot.run_jobs(taking([held_job(number, kind=kind) for number, kind in enumerate(kinds)]))
+    await running.run(*(held_job(number, kind=kind) for number, kind in enumerate(kinds)))
     assert [(type(outcome), outcome.held.id) for outcome in running.settled] == [
         (Released, 0),
         (Completed, 1),
@@ -236,17 +244,27 @@ async def test_a_job_that_was_lost_in_the_backlog_is_passed_over() -> None:
     running = Running()
     jobs = [held_job(number, kind=a_kind(quick)) for number in (1, 2, 3)]
     jobs[1].lose("cancelled")
-    await running.slot.run_jobs(taking(jobs))
+    await running.run(*jobs)
     assert [outcome.held.id for outcome in running.settled] == [1, 3]
 
 
-async def test_a_slot_that_is_cancelled_while_it_waits_for_a_job_ends() -> None:
-    async def never() -> HeldJob | None:
-        await trio.sleep_forever()
+async def test_a_slot_asks_for_more_jobs_every_few_jobs_and_when_there_is_none() -> None:
+    async def quick() -> None: ...
 
-    with trio.move_on_after(0.01) as scope:
-        await Running().slot.run_jobs(never)
-    assert scope.cancelled_caught
+    running = Running()
+    left: list[int] = []
+    running.backlog.subscribe(lambda: left.append(len(running.backlog)))
+    await running.run(*(held_job(number, kind=a_kind(quick)) for number in range(20)))
+    assert left == [11, 1, 0]
+
+
+async def test_a_slot_that_is_cancelled_while_it_waits_for_a_job_ends() -> None:
+    running = Running()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(running.slot.run)
+        await until(lambda: running.backlog.idle_slots == 1)
+        nursery.cancel_scope.cancel()
+    assert running.settled == []
 
 
 async def stubborn(end: BaseException | str, monkeypatch: pytest.MonkeyPatch) -> tuple[HeldJob, Outcome]:
@@ -262,7 +280,7 @@ async def stubborn(end: BaseException | str, monkeypatch: pytest.MonkeyPatch) ->
 
     running = Running()
     held = held_job(kind=a_kind(returns_late), extras='{"deadline_in": 600}')
-    await running.slot.run_job(held)
+    await running.run(held)
     [outcome] = running.settled
     return held, outcome
 
@@ -296,7 +314,7 @@ async def test_what_a_child_task_says_is_said_however_deep_in_groups(error: Exce
             nursery.start_soon(child)
 
     running = Running()
-    await running.slot.run_job(held_job(kind=a_kind(parent)))
+    await running.run(held_job(kind=a_kind(parent)))
     [outcome] = running.settled
     assert isinstance(outcome, expected)
     if isinstance(outcome, Failed):
@@ -313,7 +331,36 @@ async def test_any_other_group_is_a_failure_told_as_it_is(errors: list[Exception
         raise ExceptionGroup("some", errors)
 
     running = Running()
-    await running.slot.run_job(held_job(kind=a_kind(grouped)))
+    await running.run(held_job(kind=a_kind(grouped)))
     [outcome] = running.settled
     assert isinstance(outcome, Failed)
     assert (outcome.error["type"], outcome.discard) == ("ExceptionGroup", False)
+
+
+async def test_an_async_handler_runs_under_trio_and_a_plain_one_in_a_thread() -> None:
+    async def under_trio(word: str) -> str:
+        await trio.lowlevel.checkpoint()
+        return word * 2
+
+    def in_a_thread(word: str) -> bool:
+        return word == "a" and current_thread() is not main_thread()
+
+    running = Running()
+    jobs = [
+        held_job(number, kind=a_kind(each), args='{"word": "a"}')
+        for number, each in enumerate((under_trio, in_a_thread))
+    ]
+    await running.run(*jobs)
+    assert running.settled == [Completed(jobs[0], '"aa"'), Completed(jobs[1], "true")]
+
+
+async def test_a_kind_that_no_flavour_runs_fails_instead_of_completing_unrun() -> None:
+    async def handler() -> None: ...
+
+    kind = a_kind(handler)
+    kind.runs = cast("Any", "asynco")
+    running = Running()
+    await running.run(held_job(kind=kind))
+    (failed,) = running.settled
+    assert isinstance(failed, Failed)
+    assert failed.error["message"] == "kind handler: there is no way to run it as 'asynco'"

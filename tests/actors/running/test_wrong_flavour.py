@@ -8,14 +8,15 @@ import pytest
 import trio
 import trio.lowlevel
 
-from leasehold.actors.attempts.outcome import Failed, Outcome
+from leasehold.actors.attempts.outcome import Failed
 from leasehold.actors.identity import WorkerIdentity
-from leasehold.actors.running.invocation import wrong_flavour
+from leasehold.actors.running.settler import Outcomes
 from leasehold.actors.running.slot import Slot, SlotContext
+from leasehold.actors.running.wrong_flavour import wrong_flavour
 from leasehold.database import Database
 from leasehold.jobs.job import Job
 from leasehold.jobs.kind import CheckedKindOptions, Kind, Runs
-from tests.support.held import held_job
+from tests.support.held import held_job, line_of
 
 
 async def sleeps_in_asyncio(job: Job) -> None:
@@ -84,10 +85,9 @@ def of(function: Any, runs: Runs) -> Kind[..., Any]:
 
 
 async def outcome_of(kind: Kind[..., Any]) -> Failed:
-    settled: list[Outcome] = []
-    slot = Slot(SlotContext(WorkerIdentity("w1"), trio.CapacityLimiter(1), settled.append))
-    await slot.run_job(held_job(kind=kind, args="{}"))
-    (failed,) = settled
+    backlog, outcomes = line_of(held_job(kind=kind, args="{}")), Outcomes()
+    await Slot(SlotContext(WorkerIdentity("w1"), trio.CapacityLimiter(1), backlog, outcomes)).run()
+    (failed,) = outcomes.first(2)
     assert isinstance(failed, Failed)
     return failed
 

@@ -167,8 +167,8 @@ async def test_a_completion_whose_reply_was_lost_is_told_once(database: Database
     reserved = FragileCaller(database)
     reserved.lose_reply = {"complete_jobs", "fail_jobs"}
     settler = Settler(reserved, identity, holdings, Announcer(app.observers, identity))
-    settler.put(Completed(done, None))
-    settler.put(Failed(broken, {"type": "ValueError", "message": "no", "traceback": ""}))
+    settler.outcomes.put(Completed(done, None))
+    settler.outcomes.put(Failed(broken, {"type": "ValueError", "message": "no", "traceback": ""}))
     for _ in range(2):
         with pytest.raises(DatabaseUnavailable):
             await settler.flush()

@@ -3,8 +3,7 @@ from __future__ import annotations
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from leasehold.actors.attempts.held_job import HeldJob
-from leasehold.actors.leases.backlog import Backlog
+from leasehold.actors.attempts.held_job import Backlog, HeldJob
 from tests.support.held import held_job
 
 
