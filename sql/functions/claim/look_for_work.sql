@@ -7,7 +7,8 @@
 -- Parameters  queues: those the worker serves, null or empty for all · every: as take_reap_turn
 --             known, seen: as find_epoch; null known: the epoch is not asked for
 --             incarnation: of the worker, null for nobody · vitals: JSON object with the parameters of heartbeat_worker by name; null vitals: no heartbeat
--- Returns     next_claim_in, is_reap_turn: as those functions, null in another epoch · epoch, position: as find_epoch, null where they
+-- Returns     next_claim_in, is_reap_turn: as those functions, null in another epoch; of what is scheduled it tells
+--             where something is due within the hour · epoch, position: as find_epoch, null where they
 --             were not asked for, and on a standby · is_known: as heartbeat_worker, null without a heartbeat
 --             are_told: whether there are commands for the worker; its next heartbeat of its own brings them
 --             is_to_listen, idle_alike: as heartbeat_worker, null without a heartbeat
@@ -21,10 +22,16 @@ create or replace function leasehold.look_for_work(
 ) returns table (next_claim_in double precision, is_reap_turn boolean, epoch bigint, "position" bigint, is_known boolean, are_told boolean, has_expired boolean,
                is_to_listen boolean, idle_alike bigint)
 language plpgsql volatile
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
 #variable_conflict use_column
+declare
+    v_now      timestamptz := leasehold.clock();
+    -- An assignment, since `perform` plans and runs a query.
+    v_commits  text := set_config('synchronous_commit', 'off', true);
+    v_may_find boolean;
+    v_was_busy boolean;
+    v_had_turn boolean;
 begin
-    perform set_config('synchronous_commit', 'off', true);
     if look_for_work.known is not null then
         select f.epoch, f.position into epoch, position from leasehold.find_epoch(look_for_work.known, look_for_work.seen) f;
         if epoch <> look_for_work.known then
@@ -39,14 +46,24 @@ begin
                leasehold.heartbeat_worker(look_for_work.incarnation, v.active_jobs, v.state, v.listening, v.slots, v.memory, v.cpu, v.backoff,
                v.backoff_for, v.lost_wake_ups, v.rss, v.cpu_user, v.cpu_system) h;
     end if;
-    next_claim_in := leasehold.next_claim_in(look_for_work.queues);
-    if look_for_work.incarnation is not null and next_claim_in is distinct from 0 then
+    -- Mostly all is quiet: one statement tells it, and what tells more is asked only where there is something.
+    select exists (select from leasehold.lane_marks)
+           or exists (select from leasehold.jobs j where j.state = 'pending')
+           or exists (select from leasehold.jobs j where j.state = 'waiting')
+           or exists (select from leasehold.jobs j where j.state = 'scheduled' and j.run_at < v_now + interval '1 hour'),
+           exists (select from leasehold.workers w where w.incarnation = look_for_work.incarnation and not w.idle and w.stopped_at is null),
+           exists (select from leasehold.reap_turns t where t.taken_at > v_now - look_for_work.every and t.taken_at <= v_now)
+      into v_may_find, v_was_busy, v_had_turn;
+    if v_may_find then
+        next_claim_in := leasehold.next_claim_in(look_for_work.queues);
+    end if;
+    if v_was_busy and next_claim_in is distinct from 0 then
         update leasehold.workers w set idle = true, idle_since = leasehold.clock()
          where w.incarnation = (select o.incarnation from leasehold.workers o
                                  where o.incarnation = look_for_work.incarnation and not o.idle and o.stopped_at is null
                                    for no key update skip locked);
     end if;
-    is_reap_turn := leasehold.take_reap_turn(look_for_work.every);
+    is_reap_turn := not v_had_turn and leasehold.take_reap_turn(look_for_work.every);
     if is_reap_turn then
         has_expired := exists (select from leasehold.lane_marks)
             or exists (select from leasehold.reap_turns t where t.set_back_at > leasehold.clock() - interval '1 minute')

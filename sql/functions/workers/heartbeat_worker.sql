@@ -7,8 +7,8 @@
 --             cpu_user, cpu_system: seconds of CPU that its process has used
 -- Returns     is_known: whether the worker is; if not, it registers again · commands: JSON array of {id, command, args} that are
 --             not acknowledged yet, oldest first, again and again until they are; null: none
---             is_to_listen, idle_alike: as find_place, which looks at all workers: beside more than 128 that live one that does not listen
---             and is not new learns of its place by chance, so that all together ask no more often than 128 would; else both null
+--             is_to_listen, idle_alike: as find_place, which looks at all workers: one that does not listen and is not new learns of its
+--             place at one of four heartbeats, by chance, and all such together no more often than 64 workers; else both null
 -- Errors      none
 -- Tables      workers, worker_commands, pg_class (read), as excuse_jobs and find_place
 create or replace function leasehold.heartbeat_worker(
@@ -22,6 +22,8 @@ declare
     v_now        timestamptz := leasehold.clock();
     v_has_losses boolean;
     v_is_new     boolean;
+    v_is_told    boolean;
+    v_asks       boolean;
 begin
     update leasehold.workers w
        set heartbeat_at = v_now, active_jobs = heartbeat_worker.active_jobs, state = heartbeat_worker.state,
@@ -31,20 +33,26 @@ begin
            rss = heartbeat_worker.rss, cpu_user = heartbeat_worker.cpu_user, cpu_system = heartbeat_worker.cpu_system, backoff = heartbeat_worker.backoff,
            backoff_until = v_now + make_interval(secs => case when heartbeat_worker.backoff is not null then heartbeat_worker.backoff_for end)
      where w.incarnation = heartbeat_worker.incarnation and w.stopped_at is null
-    returning w.losses is not null, w.started_at > v_now - interval '1 minute' into v_has_losses, v_is_new;
+    returning w.losses is not null, w.started_at > v_now - interval '1 minute',
+           exists (select from leasehold.worker_commands c where c.incarnation = w.incarnation and c.done_at is null)
+      into v_has_losses, v_is_new, v_is_told;
     is_known := found;
     if v_has_losses then
         perform leasehold.excuse_jobs(heartbeat_worker.incarnation);
     end if;
-    if is_known and exists (select from leasehold.worker_commands c where c.incarnation = heartbeat_worker.incarnation and c.done_at is null) then
+    if v_is_told then
         update leasehold.worker_commands c set received_at = v_now
          where c.incarnation = heartbeat_worker.incarnation and c.done_at is null and c.received_at is null and c.expires_at > v_now;
         select jsonb_agg(jsonb_build_object('id', c.id, 'command', c.command, 'args', c.args) order by c.id) into commands
           from leasehold.worker_commands c
          where c.incarnation = heartbeat_worker.incarnation and c.done_at is null and c.received_at is not null;
     end if;
-    if is_known and (heartbeat_worker.listening or v_is_new
-                     or random() * (select c.reltuples from pg_class c where c.oid = 'leasehold.workers_alive'::regclass) < 128) then
+    v_asks := is_known and (heartbeat_worker.listening or v_is_new or random() < 0.25);
+    -- Only who may ask counts the others.
+    if v_asks and not (heartbeat_worker.listening or v_is_new) then
+        v_asks := random() * (select c.reltuples from pg_class c where c.oid = 'leasehold.workers_alive'::regclass) < 256;
+    end if;
+    if v_asks then
         select p.is_to_listen, p.idle_alike into is_to_listen, idle_alike from leasehold.find_place(heartbeat_worker.incarnation, v_now) p;
     end if;
     return next;

@@ -5,7 +5,8 @@ from datetime import timedelta
 
 from leasehold.database import Database
 from tests.support.epochs import begin_epoch, fail_over
-from tests.support.sql_jobs import enqueue
+from tests.support.sql_jobs import enqueue, enqueue_many
+from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker
 
 EVERY = timedelta(minutes=1)
@@ -19,6 +20,26 @@ async def test_it_tells_when_to_claim_and_whose_turn_it_is_to_reap(database: Dat
     await enqueue(database)
     [row] = await database.call("look_for_work", [], EVERY)
     assert (row["next_claim_in"], row["is_reap_turn"], row["has_expired"]) == (0.0, False, None)
+
+
+async def test_it_expects_jobs_as_a_worker_that_asks_for_nothing_else(database: Database) -> None:
+    async with database.reserve("clocked") as connection:
+
+        async def expect() -> list[object]:
+            [row] = await connection.call("look_for_work", None, EVERY)
+            return [row["next_claim_in"], await connection.call_value("next_claim_in")]
+
+        await freeze(connection, "2026-03-01 12:00Z")
+        await enqueue_many(connection, [{"kind": "a", "delay": 7200}])
+        assert await expect() == [None, 7200.0], "it polls again long before"
+        await enqueue_many(connection, [{"kind": "a", "delay": 60}])
+        assert await expect() == [60.0, 60.0]
+        await freeze(connection, "2026-03-01 12:02Z")
+        assert await expect() == [-60.0, -60.0]
+        await connection.execute(
+            "update leasehold.jobs set state = 'waiting', key = 'k' where run_at < '2026-03-01 13:00Z'"
+        )
+        assert await expect() == [0.0, 0.0]
 
 
 async def test_whose_turn_it_is_learns_of_leases_that_have_run_out(database: Database) -> None:
