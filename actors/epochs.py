@@ -20,6 +20,7 @@ from leasehold.errors import DatabaseUnavailable, EpochOver, SchemaMismatch
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 10.0
+STANDBY = "this server is a standby, which can only be read"
 
 
 class EpochWatch:
@@ -68,7 +69,7 @@ class EpochWatch:
         except SchemaMismatch:
             return  # an older schema, or none yet
         if not rows:
-            raise DatabaseUnavailable("this server is a standby, which can only be read")
+            raise DatabaseUnavailable(STANDBY)
         self.found(rows[0]["epoch"], rows[0]["position"], notice)
 
     def found(self, found: int, position: int | None, notice: Callable[[int], object]) -> None:

@@ -13,9 +13,10 @@ from typing import Any, Protocol
 
 import trio
 
-from leasehold.actors.epochs import LOOK_SECONDS, EpochWatch
+from leasehold.actors.epochs import LOOK_SECONDS, STANDBY, EpochWatch
 from leasehold.actors.identity import WorkerIdentity
 from leasehold.database import Caller, Row
+from leasehold.errors import DatabaseUnavailable
 
 FIRST_POLL_SECONDS = 0.020
 LONGER = 4
@@ -142,7 +143,11 @@ class EpochRider:
         return {"known": watch.epoch, "seen": watch.position}
 
     def hear(self, row: Row) -> None:
-        """What the database has told. Raises EpochOver if the process has to turn to another epoch first."""
-        if (found := row.get("epoch")) is not None:
-            self._watch.found(found, row["position"], self._watch.notice)
-            self._watch.asked_at = trio.current_time()
+        """What the database has told. Raises EpochOver if the process has to turn to another epoch first, DatabaseUnavailable if the
+        connection leads to a standby."""
+        if "epoch" not in row:
+            return  # a database of the release before
+        if row["epoch"] is None:
+            raise DatabaseUnavailable(STANDBY)
+        self._watch.found(row["epoch"], row["position"], self._watch.notice)
+        self._watch.asked_at = trio.current_time()

@@ -232,7 +232,7 @@ class Slot:
             if held.args.startswith(START):
                 await self._host.fetch_args(held)
                 if held.lost is not None:
-                    return None
+                    return self._cancelled(held)
             chain = self._middlewares_of(kind)
             named = kind.decode_args(held.args) if chain or kind.runs != "process" else {}
             job = self._job(held) if chain or kind.takes_job or kind.is_atomic else None

@@ -14,9 +14,9 @@
 --             is_to_listen, idle_alike: as heartbeat_worker, null without a heartbeat
 --             has_expired: whether reap_jobs or follow_clock has something to do; null where it is not the caller's turn
 -- Errors      none
--- Tables      as find_epoch, heartbeat_worker, next_claim_in, workers (row lock, unless somebody has it) and take_reap_turn, in this
+-- Tables      as find_epoch, heartbeat_worker, next_look_in, workers (row lock, unless somebody has it) and take_reap_turn, in this
 --             order: the last two wait for nobody;
---             lane_marks, reap_turns, jobs (read: held ones until one has expired)
+--             lane_marks, reap_turns, jobs (read, three index entries; held ones until one has expired)
 create or replace function leasehold.look_for_work(
     queues text[], every interval, known bigint default null, seen bigint default null, incarnation uuid default null, vitals jsonb default null
 ) returns table (next_claim_in double precision, is_reap_turn boolean, epoch bigint, "position" bigint, is_known boolean, are_told boolean, has_expired boolean,
@@ -28,7 +28,8 @@ declare
     v_now      timestamptz := leasehold.clock();
     -- An assignment, since `perform` plans and runs a query.
     v_commits  text := set_config('synchronous_commit', 'off', true);
-    v_may_find boolean;
+    v_is_open  boolean;
+    v_is_soon  boolean;
     v_was_busy boolean;
     v_had_turn boolean;
 begin
@@ -49,13 +50,15 @@ begin
     -- Mostly all is quiet: one statement tells it, and what tells more is asked only where there is something.
     select exists (select from leasehold.lane_marks)
            or exists (select from leasehold.jobs j where j.state = 'pending')
-           or exists (select from leasehold.jobs j where j.state = 'waiting')
-           or exists (select from leasehold.jobs j where j.state = 'scheduled' and j.run_at < v_now + interval '1 hour'),
+           or exists (select from leasehold.jobs j where j.state = 'waiting' and j.run_at > '-infinity'),
+           exists (select from leasehold.jobs j where j.state = 'scheduled' and j.run_at < v_now + interval '1 hour'),
            exists (select from leasehold.workers w where w.incarnation = look_for_work.incarnation and not w.idle and w.stopped_at is null),
            exists (select from leasehold.reap_turns t where t.taken_at > v_now - look_for_work.every and t.taken_at <= v_now)
-      into v_may_find, v_was_busy, v_had_turn;
-    if v_may_find then
-        next_claim_in := leasehold.next_claim_in(look_for_work.queues);
+      into v_is_open, v_is_soon, v_was_busy, v_had_turn;
+    if v_is_open then
+        next_claim_in := 0;
+    elsif v_is_soon then
+        next_claim_in := leasehold.next_look_in(look_for_work.queues);
     end if;
     if v_was_busy and next_claim_in is distinct from 0 then
         update leasehold.workers w set idle = true, idle_since = leasehold.clock()

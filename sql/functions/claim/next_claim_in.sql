@@ -11,7 +11,7 @@ set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqsca
 begin
     if exists (select from leasehold.lane_marks)
        or exists (select from leasehold.jobs j where j.state = 'pending')
-       or exists (select from leasehold.jobs j where j.state = 'waiting') then
+       or exists (select from leasehold.jobs j where j.state = 'waiting' and j.run_at > '-infinity') then
         return 0;
     end if;
     return leasehold.next_look_in(next_claim_in.queues);

@@ -7,8 +7,8 @@
 --             cpu_user, cpu_system: seconds of CPU that its process has used
 -- Returns     is_known: whether the worker is; if not, it registers again · commands: JSON array of {id, command, args} that are
 --             not acknowledged yet, oldest first, again and again until they are; null: none
---             is_to_listen, idle_alike: as find_place, which looks at all workers: one that does not listen and is not new learns of its
---             place at one of four heartbeats, by chance, and all such together no more often than 64 workers; else both null
+--             is_to_listen, idle_alike: as find_place, which looks at all workers: beside more than 64 that live one that does not listen and is
+--             not new learns of its place by chance, so that all together ask no more often than 64 would; else both null
 -- Errors      none
 -- Tables      workers, worker_commands, pg_class (read), as excuse_jobs and find_place
 create or replace function leasehold.heartbeat_worker(
@@ -47,10 +47,9 @@ begin
           from leasehold.worker_commands c
          where c.incarnation = heartbeat_worker.incarnation and c.done_at is null and c.received_at is not null;
     end if;
-    v_asks := is_known and (heartbeat_worker.listening or v_is_new or random() < 0.25);
-    -- Only who may ask counts the others.
-    if v_asks and not (heartbeat_worker.listening or v_is_new) then
-        v_asks := random() * (select c.reltuples from pg_class c where c.oid = 'leasehold.workers_alive'::regclass) < 256;
+    v_asks := is_known and (heartbeat_worker.listening or v_is_new);
+    if is_known and not v_asks then
+        v_asks := random() * (select c.reltuples from pg_class c where c.oid = 'leasehold.workers_alive'::regclass) < 64;
     end if;
     if v_asks then
         select p.is_to_listen, p.idle_alike into is_to_listen, idle_alike from leasehold.find_place(heartbeat_worker.incarnation, v_now) p;

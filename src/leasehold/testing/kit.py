@@ -240,6 +240,7 @@ class Runner:
             self._outcomes,
             self._app.middlewares_of,
             host=self.host,
+            holdings=self._holdings,
         )
         self._slot = Slot(context)
 

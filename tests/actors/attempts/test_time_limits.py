@@ -320,6 +320,3 @@ async def test_without_notifications_the_next_renewal_tells(
             await until(lambda: bool(reasons))
             assert reasons == [reason]
             reasons.clear()
-
-
-# The clock itself.
