@@ -12,7 +12,7 @@ from leasehold.errors import WrongState
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, pile_up, states
 from tests.support.sql_limits import enqueue_groups, limit, usage
-from tests.support.sql_waits import be_patient, open_transaction, until_waiting
+from tests.support.sql_waits import be_patient, meet, open_transaction
 from tests.support.sql_worker import SqlWorker, ids
 from tests.support.waiting import PATIENCE
 
@@ -240,18 +240,12 @@ async def test_a_claim_that_would_come_back_with_nothing_waits_for_another_of_th
     await be_patient(database, "wait_for_queue")
     await limit(database, 2)
     await enqueue_many(database, [{"kind": "a"}] * 2)
-    got: list[int] = []
-
-    async def claim() -> None:
-        async with database.reserve("second") as second:
-            got.extend(ids(await SqlWorker(second, "second").claim(1)))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        assert ids(await SqlWorker(first, "first").claim(1)) == [1]
-        nursery.start_soon(claim)
-        await until_waiting(database, "second")
-        await first.execute("commit")
-    assert got == [2]
+    got = await meet(
+        database,
+        lambda first: SqlWorker(first, "first").claim(1),
+        lambda second: SqlWorker(second, "second").claim(1),
+    )
+    assert ids(got) == [2]
 
 
 async def test_a_limit_counts_what_was_claimed_before_it_was_set(database: Database, worker: SqlWorker) -> None:

@@ -27,7 +27,7 @@ from tests.support.sql_edges import (
 )
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, state, states
-from tests.support.sql_waits import be_patient, freeze, open_transaction, until_tried, until_waiting
+from tests.support.sql_waits import be_patient, freeze, meet, meet_twice, open_transaction, until_tried, until_waiting
 from tests.support.sql_worker import SqlWorker, insist
 from tests.support.waiting import PATIENCE
 
@@ -301,14 +301,8 @@ async def test_of_two_retries_of_a_failed_link_one_counts_and_the_chain_has_one_
     await enqueue(database)
     await worker.continue_with(await worker.claim(), [NEXT])
     await worker.fail(await worker.claim(), discard=[True])
-    answers: list[object] = []
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await first.call("retry_job", 2)
-        nursery.start_soon(in_parallel, database, "second", calling("retry_job", 2), answers)
-        await until_waiting(database, "second")
-        await first.execute("commit")
-    assert len(answers) == 1
-    assert isinstance(answers[0], str)
+    with pytest.raises(WrongState):
+        await meet_twice(database, lambda each: each.call("retry_job", 2))
     assert await broken_chains(database) == []
     assert await complete_all(worker, "b") == [2]
 
@@ -319,13 +313,8 @@ async def test_a_blocked_job_that_is_cancelled_while_its_blocker_completes_stays
     await enqueue(database, kind="part")
     joined = await enqueue_blocked(database, [1], key="k")
     held = await worker.claim()
-    answers: list[object] = []
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await first.call("cancel_job", joined)
-        nursery.start_soon(in_parallel, database, "second", settling(complete, worker, held), answers)
-        await until_waiting(database, "second")
-        await first.execute("commit")
-    assert answers == [{}]
+    answer = await meet(database, lambda first: first.call("cancel_job", joined), settling(complete, worker, held))
+    assert answer == {}
     assert await state(database, joined) == "cancelled"
     await database.call("retry_job", joined)
     assert await state(database, joined) == "pending"

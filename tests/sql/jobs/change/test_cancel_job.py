@@ -12,7 +12,7 @@ from leasehold.errors import RowLocked, UnknownJob, WrongState
 from tests.support.sql_chains import blocked
 from tests.support.sql_holders import HOLDS, pid_of, row_held
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, states
-from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_waits import meet, open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker, insist
 from tests.support.waiting import PATIENCE
 
@@ -105,21 +105,12 @@ async def test_a_job_that_is_not_there_cannot_be_cancelled(database: Database) -
 async def test_of_a_cancel_and_a_completion_that_meet_exactly_one_wins(database: Database, worker: SqlWorker) -> None:
     await enqueue_many(database, [{"kind": "a"}] * 2)
     claimed = await worker.claim()
-    outcome: list[object] = []
-
-    async def cancel(lane_name: str) -> None:
-        async with database.reserve(lane_name) as connection:
-            try:
-                outcome.append(await insist(lambda: connection.call_value("cancel_job", 1)))
-            except WrongState as error:
-                outcome.append(str(error))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "settler") as settler:
-        await worker.over(settler).complete(claimed[:1])
-        nursery.start_soon(cancel, "cancel")
-        await until_waiting(database, "cancel")
-        await settler.execute("commit")
-    assert outcome == ["job 1 is completed and cannot be cancelled"]
+    with pytest.raises(WrongState, match="job 1 is completed and cannot be cancelled"):
+        await meet(
+            database,
+            lambda settler: worker.over(settler).complete(claimed[:1]),
+            lambda second: insist(lambda: second.call("cancel_job", 1)),
+        )
 
     async with open_transaction(database, "cancel") as cancelling:
         await cancelling.call("cancel_job", 2)

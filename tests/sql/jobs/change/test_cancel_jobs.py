@@ -13,7 +13,7 @@ from leasehold.errors import BadInput
 from tests.support.sql_edges import enqueue_blocked
 from tests.support.sql_holders import pid_of, row_held
 from tests.support.sql_jobs import enqueue, enqueue_many, job, snapshot, states
-from tests.support.sql_waits import be_patient, open_transaction, until_waiting
+from tests.support.sql_waits import be_patient, meet, open_transaction
 from tests.support.sql_worker import SqlWorker
 from tests.support.waiting import PATIENCE
 
@@ -147,18 +147,10 @@ async def test_a_job_that_is_claimed_meanwhile_is_judged_as_it_is_then(fresh_dat
     database = fresh_database
     await be_patient(database)
     await enqueue_many(database, [{"kind": "a"}] * 2)
-    answers: list[Changes] = []
-
-    async def second() -> None:
-        async with database.reserve("second") as connection:
-            answers.append(await cancel(connection, state="pending"))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await SqlWorker(first).claim(1)
-        nursery.start_soon(second)
-        await until_waiting(database, "second")
-        await first.execute("commit")
-    assert answers == [{2: (True, "pending", "cancelled", None)}]
+    answers = await meet(
+        database, lambda first: SqlWorker(first).claim(1), lambda connection: cancel(connection, state="pending")
+    )
+    assert answers == {2: (True, "pending", "cancelled", None)}
     assert await states(database) == {1: "claimed", 2: "cancelled"}
 
 

@@ -11,7 +11,7 @@ from leasehold.database import Caller, Database
 from leasehold.database.border import listen
 from leasehold.errors import BadInput, UnknownJob, WrongState
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, states
-from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_waits import meet, open_transaction
 from tests.support.sql_worker import SqlWorker
 from tests.support.waiting import PATIENCE
 
@@ -154,20 +154,8 @@ async def test_a_time_says_nothing_about_a_failed_job(database: Database, worker
 
 async def test_an_edit_that_meets_a_claim_is_refused_and_never_changes_what_runs(database: Database) -> None:
     await enqueue(database, args='{"a": 1}')
-    refusals: list[str] = []
-
-    async def second() -> None:
-        async with database.reserve("second") as connection:
-            with pytest.raises(WrongState) as refused:
-                await edit(connection, args='{"a": 2}')
-        refusals.append(str(refused.value))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await SqlWorker(first).claim()
-        nursery.start_soon(second)
-        await until_waiting(database, "second")
-        await first.execute("commit")
-    assert refusals == ["job 1 is claimed and cannot be edited: a worker holds it"]
+    with pytest.raises(WrongState, match="job 1 is claimed and cannot be edited: a worker holds it"):
+        await meet(database, lambda first: SqlWorker(first).claim(), lambda second: edit(second, args='{"a": 2}'))
     assert (await job(database, 1))["args"] == '{"a": 1}'
 
 

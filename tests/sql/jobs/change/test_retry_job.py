@@ -8,7 +8,7 @@ from leasehold.database.border import listen
 from leasehold.errors import UnknownJob, WrongState
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, states
-from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_waits import meet_twice
 from tests.support.sql_worker import SqlWorker
 from tests.support.waiting import PATIENCE
 
@@ -140,21 +140,8 @@ async def test_idle_workers_are_woken(database: Database, worker: SqlWorker) -> 
 async def test_of_two_retries_at_once_one_is_told_that_none_is_needed(database: Database, worker: SqlWorker) -> None:
     await enqueue(database)
     await worker.fail(await worker.claim(), discard=[True])
-    outcome: list[str] = []
-
-    async def second() -> None:
-        async with database.reserve("second") as connection:
-            try:
-                await connection.call("retry_job", 1)
-            except WrongState as error:
-                outcome.append(str(error))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await first.call("retry_job", 1)
-        nursery.start_soon(second)
-        await until_waiting(database, "second")
-        await first.execute("commit")
-    assert outcome == ["job 1 is pending and cannot be retried"]
+    with pytest.raises(WrongState, match="job 1 is pending and cannot be retried"):
+        await meet_twice(database, lambda each: each.call("retry_job", 1))
     assert await states(database) == {1: "pending"}
 
 
