@@ -99,6 +99,14 @@ async def freeze(caller: Scripted, at: str) -> None:
     await caller.execute(f"set leasehold.frozen_clock = '{at}'")
 
 
+@asynccontextmanager
+async def frozen(database: Database, at: str) -> AsyncGenerator[ReservedConnection]:
+    """A connection whose clock stands still, until the block freezes it anew."""
+    async with database.reserve("frozen") as reserved:
+        await freeze(reserved, at)
+        yield reserved
+
+
 class _UndoneError(Exception):
     """Ends a transaction that was never to commit."""
 

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-
-import pytest
 
 from leasehold.app import App
 from tests.conftest import Psql
 from tests.gateway.fakes.running import RunningGateway, running_service
-
-
-@pytest.fixture
-def gateway(database_url: str) -> Generator[RunningGateway]:
-    with running_service(database_url) as gateway:
-        yield gateway
 
 
 def start(gateway: RunningGateway, kind: str = "pay", **fields: Any) -> int:

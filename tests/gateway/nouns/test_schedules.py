@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any
 from urllib.parse import quote
-
-import pytest
 
 from leasehold.app import App
 from tests.gateway.access.test_audit_log import call, prepare
 from tests.gateway.fakes.running import RunningGateway, running_service
 
 NIGHTLY = {"name": "nightly", "kind": "clean_up", "args": {"days": 30}, "cron": "0 3 * * *", "zone": "Europe/Berlin"}
-
-
-@pytest.fixture
-def gateway(database_url: str) -> Generator[RunningGateway]:
-    with running_service(database_url) as gateway:
-        yield gateway
 
 
 def make(gateway: RunningGateway, name: str = "nightly", **fields: Any) -> dict[str, Any]:

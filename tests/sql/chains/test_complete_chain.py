@@ -2,19 +2,17 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from functools import partial
 from typing import Any, cast
 
 import pytest
-import trio
 
 from leasehold.database import Database
-from leasehold.database.border import listen
 from leasehold.errors import BadInput, UnknownJob, WrongState
 from tests.support.sql_chains import blocked, chain, continued, ended
 from tests.support.sql_jobs import empty, enqueue, events, job, snapshot, state
-from tests.support.sql_waits import meet
+from tests.support.sql_waits import heard, meet
 from tests.support.sql_worker import SqlWorker
-from tests.support.waiting import PATIENCE
 
 OPEN_STATES = ("pending", "scheduled", "waiting", "blocked", "claimed", "running")
 
@@ -81,10 +79,9 @@ async def test_its_worker_is_told_and_whatever_it_still_writes_is_refused(
             claimed = await worker.claim()
             if was == "running":
                 await worker.start(claimed)
-            async with listen(database, "leasehold") as listening:
-                await complete(database, job_id, "outside")
-                with trio.fail_after(PATIENCE):
-                    assert await listening.payloads.receive() == f"lost:{job_id}:1:already_completed"
+            assert await heard(database, partial(complete, database, job_id, "outside")) == [
+                f"lost:{job_id}:1:already_completed"
+            ]
             assert await worker.renew(claimed) == {job_id: "already_completed"}
             assert await worker.complete(claimed, ["inside"]) == {job_id: "already_completed"}
             assert await worker.continue_with(claimed, [{"next": {"kind": "more"}}]) == {

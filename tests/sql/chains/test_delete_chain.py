@@ -8,12 +8,11 @@ import pytest
 import trio
 
 from leasehold.database import Database
-from leasehold.database.border import listen
 from leasehold.errors import UnknownJob, WrongState
 from tests.support.sql_chains import blocked, continued, ended
 from tests.support.sql_jobs import empty, enqueue, events, snapshot, state, states
 from tests.support.sql_payloads import add as add_payload
-from tests.support.sql_waits import meet, open_transaction, until_tried
+from tests.support.sql_waits import heard, meet, open_transaction, until_tried
 from tests.support.sql_worker import SqlWorker, insist
 from tests.support.waiting import PATIENCE
 
@@ -74,10 +73,7 @@ async def test_a_worker_that_runs_it_is_told_that_it_is_not_there_any_more(
     chain_id = await enqueue(database, key="k")
     behind = await enqueue(database, key="k")
     claimed = await worker.claim()
-    async with listen(database, "leasehold") as listening:
-        await delete(database, chain_id)
-        with trio.fail_after(PATIENCE):
-            assert await listening.payloads.receive() == f"lost:{chain_id}:1:not_found"
+    assert await heard(database, lambda: delete(database, chain_id)) == [f"lost:{chain_id}:1:not_found"]
     assert await worker.renew(claimed) == {chain_id: "not_found"}
     assert await worker.complete(claimed) == {chain_id: "not_found"}
     assert await states(database) == {behind: "pending"}

@@ -13,7 +13,7 @@ from tests.support.sql_edges import enqueue_blocked
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, snapshot
 from tests.support.sql_reasons import because, facts, reasons
-from tests.support.sql_waits import freeze, open_transaction
+from tests.support.sql_waits import freeze, frozen, open_transaction
 from tests.support.sql_worker import SqlWorker
 
 
@@ -110,8 +110,7 @@ async def test_times_are_in_utc_whatever_the_session_says(database: Database) ->
 
 
 async def test_a_completed_job(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         await enqueue(connection)
         worker = SqlWorker(connection, "ada")
         await worker.complete(await worker.claim())
@@ -189,9 +188,8 @@ async def test_a_job_whose_lease_has_run_out_is_stale(database: Database, worker
 
 
 async def test_a_worker_that_went_silent_is_named_before_the_lease_runs_out(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         worker = SqlWorker(connection, "ada")
-        await freeze(connection, "2026-03-01 12:00Z")
         await worker.register()
         await enqueue(connection)
         await worker.start(await worker.claim(lease=600))

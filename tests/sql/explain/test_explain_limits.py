@@ -6,7 +6,7 @@ from leasehold.database import Database
 from tests.support.sql_jobs import enqueue, enqueue_many
 from tests.support.sql_limits import limit
 from tests.support.sql_reasons import because, facts, reasons
-from tests.support.sql_waits import freeze
+from tests.support.sql_waits import freeze, frozen
 from tests.support.sql_worker import SqlWorker
 
 
@@ -26,9 +26,8 @@ async def test_a_queue_that_is_full(database: Database, worker: SqlWorker) -> No
 
 
 async def test_a_rate_says_when_the_next_one_may_start(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         worker = SqlWorker(connection)
-        await freeze(connection, "2026-03-01 12:00Z")
         await worker.register()
         await limit(connection, queue="q", rate=0.1, burst=2)
         await enqueue_many(connection, [{"kind": "a", "queue": "q"}] * 3)

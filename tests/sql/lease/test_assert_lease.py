@@ -9,7 +9,7 @@ from leasehold.database import Caller, Database, Row
 from leasehold.errors import LeaseLost
 from tests.support.sql_guards import LOSSES, expire, lost_job
 from tests.support.sql_jobs import enqueue, snapshot, states
-from tests.support.sql_waits import freeze, open_transaction, until_waiting
+from tests.support.sql_waits import frozen, open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker, insist
 from tests.support.waiting import PATIENCE
 
@@ -79,8 +79,7 @@ async def test_until_the_transaction_ends_nobody_takes_the_job(database: Databas
 
     async with trio.open_nursery() as nursery, open_transaction(database, "owner") as owner:
         await check(owner, worker.incarnation)
-        async with database.reserve("later") as later:
-            await freeze(later, "2999-01-01")
+        async with frozen(database, "2999-01-01") as later:
             assert await later.call("reap_jobs") == []
         assert await worker.renew(claimed) == {}
         nursery.start_soon(cancel)

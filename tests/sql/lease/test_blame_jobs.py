@@ -10,7 +10,7 @@ import trio
 from leasehold.database import Caller, Database, Row
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, enqueue_many, job
-from tests.support.sql_waits import freeze, open_transaction
+from tests.support.sql_waits import freeze, frozen, open_transaction
 from tests.support.sql_worker import SqlWorker
 from tests.support.waiting import PATIENCE
 
@@ -187,9 +187,8 @@ async def test_a_suspect_whose_own_lease_runs_out_last_is_blamed_all_the_same(da
 
 async def test_a_worker_that_lives_on_is_judged_anew(database: Database) -> None:
     """It blocks again and again on another job: no old verdict protects that one."""
-    async with database.reserve("clocked") as connection:
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         worker = SqlWorker(connection)
-        await freeze(connection, "2026-03-01 12:00Z")
         await worker.register()
         await enqueue_many(connection, [{"kind": "a"}] * 2)
         for hour in range(13, 20):

@@ -10,7 +10,7 @@ from leasehold.database import Database, Row
 from leasehold.database.border import listen
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, states
-from tests.support.sql_waits import freeze, open_transaction, until_waiting
+from tests.support.sql_waits import freeze, frozen, open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
 from tests.support.waiting import PATIENCE, until
 
@@ -22,8 +22,7 @@ async def expire_all(database: Database) -> None:
 
 
 async def test_a_job_whose_lease_ran_out_is_pending_again_and_the_attempt_counts(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         await enqueue(connection, queue="q")
         await SqlWorker(connection, "ada").claim(lease=60)
         await freeze(connection, "2026-03-01 12:00:59Z")
@@ -135,9 +134,8 @@ async def test_owners_are_told_and_idle_workers_woken(database: Database, worker
 
 
 async def test_stale_after_takes_back_what_was_not_renewed_for_so_long(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         worker = SqlWorker(connection)
-        await freeze(connection, "2026-03-01 12:00Z")
         await enqueue_many(connection, [{"kind": "a"}] * 3)
         claimed = await worker.claim(lease=86400)
         await freeze(connection, "2026-03-01 12:05Z")

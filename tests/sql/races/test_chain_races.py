@@ -27,7 +27,15 @@ from tests.support.sql_edges import (
 )
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, state, states
-from tests.support.sql_waits import be_patient, freeze, meet, meet_twice, open_transaction, until_tried, until_waiting
+from tests.support.sql_waits import (
+    be_patient,
+    frozen,
+    meet,
+    meet_twice,
+    open_transaction,
+    until_tried,
+    until_waiting,
+)
 from tests.support.sql_worker import SqlWorker, insist
 from tests.support.waiting import PATIENCE
 
@@ -444,8 +452,7 @@ async def test_many_connections_at_random_never_deadlock_and_break_no_rule(fresh
     last = math.inf
     while (left := len(await database.fetch("select from leasehold.jobs where state <> 'blocked'"))) and left < last:
         last = left
-        async with database.reserve("sweeper") as reserved:
-            await freeze(reserved, "2999-01-01")
+        async with frozen(database, "2999-01-01") as reserved:
             await sweep(reserved)
         await run_dry(database)
     assert await broken_rules(database) == []

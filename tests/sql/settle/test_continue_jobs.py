@@ -3,16 +3,13 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-import trio
 
 from leasehold.database import Database
-from leasehold.database.border import listen
 from leasehold.errors import BadInput
 from tests.support.sql_edges import broken_chains, claim_kind, complete_all, edges, enqueue_blocked, links
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, state, states
-from tests.support.sql_waits import freeze
+from tests.support.sql_waits import freeze, heard
 from tests.support.sql_worker import SqlWorker, ids
-from tests.support.waiting import PATIENCE
 
 NEXT = {"next": {"kind": "b"}}
 
@@ -299,7 +296,6 @@ async def test_new_jobs_wake_an_idle_worker(database: Database, worker: SqlWorke
     await enqueue(database, queue="q")
     claimed = await worker.claim()
     await worker.claim()
-    async with listen(database, "leasehold") as listening:
-        await worker.continue_with(claimed, [{"next": {"kind": "b", "queue": "q"}}])
-        with trio.fail_after(PATIENCE):
-            assert await listening.payloads.receive() == "wake:q"
+    assert await heard(database, lambda: worker.continue_with(claimed, [{"next": {"kind": "b", "queue": "q"}}])) == [
+        "wake:q"
+    ]

@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-import trio
-
 from leasehold.database import Database
-from leasehold.database.border import listen
 from tests.support.sql_jobs import enqueue, enqueue_many, events, job
+from tests.support.sql_waits import heard
 from tests.support.sql_worker import SqlWorker
-from tests.support.waiting import PATIENCE
 
 
 async def test_a_released_job_is_pending_again_and_nobody_holds_it(database: Database, worker: SqlWorker) -> None:
@@ -30,7 +27,4 @@ async def test_idle_workers_are_woken_for_it(database: Database, worker: SqlWork
     idle = SqlWorker(database, "idle")
     await idle.register()
     await idle.claim()
-    async with listen(database, "leasehold") as listening:
-        await worker.release(claimed)
-        with trio.fail_after(PATIENCE):
-            assert await listening.payloads.receive() == "wake:q"
+    assert await heard(database, lambda: worker.release(claimed)) == ["wake:q"]

@@ -2,17 +2,17 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from functools import partial
 
 import pytest
 import trio
 
 from leasehold.database import Database, Row
-from leasehold.database.border import listen
 from leasehold.errors import RowLocked, UnknownJob, WrongState
 from tests.support.sql_chains import blocked
 from tests.support.sql_holders import HOLDS, pid_of, row_held
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, states
-from tests.support.sql_waits import meet, open_transaction, until_waiting
+from tests.support.sql_waits import heard, meet, open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker, insist
 from tests.support.waiting import PATIENCE
 
@@ -58,10 +58,7 @@ async def test_a_running_handler_is_told(database: Database, worker: SqlWorker, 
         await empty(database)
         with subtests.test(state=state):
             job_id, _ = await job_in(database, worker, state)
-            async with listen(database, "leasehold") as listening:
-                await database.call("cancel_job", job_id)
-                with trio.fail_after(PATIENCE):
-                    assert await listening.payloads.receive() == f"lost:{job_id}:1:cancelled"
+            assert await heard(database, partial(database.call, "cancel_job", job_id)) == [f"lost:{job_id}:1:cancelled"]
 
 
 async def test_the_rest_of_the_key_goes_on(database: Database, worker: SqlWorker) -> None:

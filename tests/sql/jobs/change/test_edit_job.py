@@ -5,15 +5,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-import trio
 
 from leasehold.database import Caller, Database
-from leasehold.database.border import listen
 from leasehold.errors import BadInput, UnknownJob, WrongState
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, states
-from tests.support.sql_waits import meet, open_transaction
+from tests.support.sql_waits import heard, meet, open_transaction
 from tests.support.sql_worker import SqlWorker
-from tests.support.waiting import PATIENCE
 
 
 async def edit(database: Caller, job_id: int = 1, **changes: object) -> object:
@@ -97,10 +94,7 @@ async def test_idle_workers_are_woken(database: Database, worker: SqlWorker) -> 
     await enqueue(database, delay=timedelta(hours=1))
     await worker.register()
     await worker.claim()
-    async with listen(database, "leasehold") as listening:
-        await edit(database, run_at=datetime.now(UTC), queue="q")
-        with trio.fail_after(PATIENCE):
-            assert await listening.payloads.receive() == "wake:q"
+    assert await heard(database, lambda: edit(database, run_at=datetime.now(UTC), queue="q")) == ["wake:q"]
 
 
 async def test_a_job_that_is_held_or_done_cannot_be_edited(

@@ -1,16 +1,13 @@
 from __future__ import annotations
 
 import pytest
-import trio
 
 from leasehold.database import Database
-from leasehold.database.border import listen
 from leasehold.errors import UnknownJob, WrongState
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, states
-from tests.support.sql_waits import meet_twice
+from tests.support.sql_waits import heard, meet_twice
 from tests.support.sql_worker import SqlWorker
-from tests.support.waiting import PATIENCE
 
 
 async def test_a_failed_job_runs_once_more_and_its_attempts_go_on(database: Database, worker: SqlWorker) -> None:
@@ -131,10 +128,7 @@ async def test_idle_workers_are_woken(database: Database, worker: SqlWorker) -> 
     await database.call("cancel_job", 1)
     await worker.register()
     await worker.claim()
-    async with listen(database, "leasehold") as listening:
-        await database.call("retry_job", 1)
-        with trio.fail_after(PATIENCE):
-            assert await listening.payloads.receive() == "wake:q"
+    assert await heard(database, lambda: database.call("retry_job", 1)) == ["wake:q"]
 
 
 async def test_of_two_retries_at_once_one_is_told_that_none_is_needed(database: Database, worker: SqlWorker) -> None:

@@ -1,17 +1,16 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 import trio
 
 from leasehold.database import Caller, Database
-from leasehold.database.border import listen
 from leasehold.errors import BadInput, IdempotencyMismatch
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, job, snapshot, states
-from tests.support.sql_waits import freeze, meet, meet_twice, rolled_back
+from tests.support.sql_waits import frozen, heard, meet, meet_twice, rolled_back
 from tests.support.sql_worker import SqlWorker
-from tests.support.waiting import PATIENCE
 
 NAMES = [
     "o'clock",
@@ -81,10 +80,7 @@ async def test_a_wake_up_for_any_queue_name_is_data_too(database: Database) -> N
         await empty(database)
         await SqlWorker(database).register()
         await database.execute("update leasehold.workers set idle = true")
-        async with listen(database, "leasehold") as listening:
-            await enqueue(database, queue=name)
-            with trio.fail_after(PATIENCE):
-                assert await listening.payloads.receive() == f"wake:{name}"
+        assert await heard(database, partial(enqueue, database, queue=name)) == [f"wake:{name}"]
 
 
 # What is refused.
@@ -323,8 +319,7 @@ async def test_batches_with_the_same_idempotency_keys_in_opposite_order_do_not_d
 
 
 async def test_a_deadline_may_be_a_length_of_time_from_now(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         await enqueue_many(
             connection, [{"kind": "a", "deadline": deadline} for deadline in ("PT90S", "P1DT0.5S", None)]
         )

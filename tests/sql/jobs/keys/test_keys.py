@@ -12,7 +12,7 @@ from leasehold.database import Database, ReservedConnection, Row
 from leasehold.errors import UnknownJob, WrongState
 from tests.support.sql_audit import broken_rules, conservation, watch
 from tests.support.sql_jobs import empty, enqueue_many, states
-from tests.support.sql_waits import be_patient, freeze, open_transaction
+from tests.support.sql_waits import be_patient, frozen, open_transaction
 from tests.support.sql_worker import SqlWorker, ids
 from tests.support.waiting import PATIENCE
 
@@ -100,8 +100,7 @@ class Actor:
 
 async def run_dry(database: Database) -> None:
     """Settle everything that is left, as one healthy worker with a scheduler and a reaper would."""
-    async with database.reserve("last") as reserved:
-        await freeze(reserved, "2999-01-01")
+    async with frozen(database, "2999-01-01") as reserved:
         worker = SqlWorker(reserved)
         await reserved.call("recover_stale_jobs", 1)
         while claimed := await worker.claim(50):

@@ -6,7 +6,7 @@ import pytest
 
 from leasehold.database import Caller, Database
 from tests.support.sql_jobs import empty, enqueue, pile_up
-from tests.support.sql_waits import freeze
+from tests.support.sql_waits import freeze, frozen
 from tests.support.sql_worker import SqlWorker
 
 NOON = datetime.fromisoformat("2030-01-01T12:00:00+00:00")
@@ -17,9 +17,8 @@ async def changes(caller: Caller, *args: object) -> list[tuple[str, int, int]]:
 
 
 async def test_ends_and_what_timelines_keep_are_told_in_their_order(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
+    async with frozen(database, "2030-01-01 12:00Z") as connection:
         worker = SqlWorker(connection)
-        await freeze(connection, "2030-01-01 12:00Z")
         for kind in ("first", "second"):
             await enqueue(connection, kind=kind)
         await freeze(connection, "2030-01-01 12:00:01Z")
@@ -61,8 +60,7 @@ async def test_pages_go_on_where_the_last_one_ended_though_many_things_happened_
     for size in [3, 7, 100]:
         await empty(database)
         with subtests.test(size=size):
-            async with database.reserve("clocked") as connection:
-                await freeze(connection, "2030-01-01 12:00Z")
+            async with frozen(database, "2030-01-01 12:00Z") as connection:
                 await pile_up(connection, 20)
                 worker = SqlWorker(connection)
                 await worker.complete(await worker.claim(20))

@@ -4,7 +4,7 @@ import pytest
 
 from leasehold.database import Database
 from tests.support.sql_jobs import enqueue, enqueue_many
-from tests.support.sql_waits import freeze, heard, rolled_back
+from tests.support.sql_waits import freeze, frozen, heard, rolled_back
 from tests.support.sql_worker import SqlWorker
 
 
@@ -57,8 +57,7 @@ async def test_a_worker_that_wants_no_more_is_left_alone(database: Database, sta
 
 
 async def test_a_worker_that_has_not_been_heard_of_for_minutes_is_left_alone(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         worker = SqlWorker(connection)
         await worker.register()
         await worker.claim()
