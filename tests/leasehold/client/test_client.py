@@ -24,7 +24,7 @@ from leasehold.errors import (
 )
 from leasehold.jobs.middleware import EnqueueNext
 from leasehold.jobs.new_job import Unique
-from tests.support.flavours import in_flavour
+from tests.support.flavours import in_flavour, under_asyncio
 
 Work = Callable[[Client], Awaitable[None]]
 Under = Callable[[str, Work], None]
@@ -149,15 +149,13 @@ SENSELESS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-def test_fields_that_make_no_sense_are_refused_with_their_name(database_url: str) -> None:
-    async def main() -> None:
-        async with open_client(database_url) as client:
-            for fields, complaint in SENSELESS:
-                with pytest.raises(BadInput, match=complaint):
-                    await client.enqueue_many([NewJob(kind="greet", **fields)])
-            assert await client.jobs.list() == []
-
-    in_flavour("asyncio", main)
+@under_asyncio
+async def test_fields_that_make_no_sense_are_refused_with_their_name(database_url: str) -> None:
+    async with open_client(database_url) as client:
+        for fields, complaint in SENSELESS:
+            with pytest.raises(BadInput, match=complaint):
+                await client.enqueue_many([NewJob(kind="greet", **fields)])
+        assert await client.jobs.list() == []
 
 
 async def test_args_are_given_once(database_url: str) -> None:
@@ -223,43 +221,38 @@ async def enqueue_and_fail(client: Client, database: Any) -> None:
         raise ZeroDivisionError
 
 
-def test_inside_ones_own_asyncpg_transaction_as_well(database_url: str) -> None:
-    async def main() -> None:
-        connection = await cast("Any", asyncpg).connect(database_url)
-        async with open_client(database_url) as client:
-            transaction = connection.transaction()
-            await transaction.start()
-            await client.enqueue("greet", connection=connection)
-            await transaction.rollback()
-            assert await client.jobs.list() == []
-            async with connection.transaction():
-                job_id = await client.enqueue("greet", connection=connection)
-            assert (await client.get(job_id)).state == "pending"
-        await connection.close()
-
-    in_flavour("asyncio", main)
+@under_asyncio
+async def test_inside_ones_own_asyncpg_transaction_as_well(database_url: str) -> None:
+    connection = await cast("Any", asyncpg).connect(database_url)
+    async with open_client(database_url) as client:
+        transaction = connection.transaction()
+        await transaction.start()
+        await client.enqueue("greet", connection=connection)
+        await transaction.rollback()
+        assert await client.jobs.list() == []
+        async with connection.transaction():
+            job_id = await client.enqueue("greet", connection=connection)
+        assert (await client.get(job_id)).state == "pending"
+    await connection.close()
 
 
-def test_a_connection_that_has_begun_no_transaction_is_refused(database_url: str) -> None:
+@under_asyncio
+async def test_a_connection_that_has_begun_no_transaction_is_refused(database_url: str) -> None:
     """SQLAlchemy begins at its first statement: a job enqueued before that would outlive the rollback."""
-
-    async def main() -> None:
-        engine = create_async_engine(
-            "postgresql+asyncpg://",
-            async_creator=lambda: cast("Any", asyncpg).connect(database_url),
-            poolclass=NullPool,
-        )
-        async with open_client(database_url) as client:
-            async with engine.connect() as connection, connection.begin() as transaction:
-                raw = (await connection.get_raw_connection()).driver_connection
-                with pytest.raises(NoTransaction, match="SQLAlchemy begins at its first statement"):
-                    await client.enqueue("greet", connection=raw)
-                await connection.execute(sqlalchemy.text("select 1"))
+    engine = create_async_engine(
+        "postgresql+asyncpg://",
+        async_creator=lambda: cast("Any", asyncpg).connect(database_url),
+        poolclass=NullPool,
+    )
+    async with open_client(database_url) as client:
+        async with engine.connect() as connection, connection.begin() as transaction:
+            raw = (await connection.get_raw_connection()).driver_connection
+            with pytest.raises(NoTransaction, match="SQLAlchemy begins at its first statement"):
                 await client.enqueue("greet", connection=raw)
-                await transaction.rollback()
-            assert await client.jobs.list() == []
-
-    in_flavour("asyncio", main)
+            await connection.execute(sqlalchemy.text("select 1"))
+            await client.enqueue("greet", connection=raw)
+            await transaction.rollback()
+        assert await client.jobs.list() == []
 
 
 @pytest.mark.parametrize("flavour", ["trio", "asyncio"])
