@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
-from leasehold.database import Caller, Row
+from leasehold.database import Caller, Database, ReservedConnection, Row
 from leasehold.errors import LockTimeout, RowLocked
+from tests.support.sql_waits import frozen
 
 Refusals = dict[int, str]
 Json = Mapping[str, object]
@@ -178,3 +179,10 @@ def ids(jobs: Sequence[Row]) -> list[int]:
 
 def refusals(rows: Sequence[Row]) -> Refusals:
     return {row["job_id"]: row["reason"] for row in rows}
+
+
+@asynccontextmanager
+async def frozen_worker(database: Database, at: str) -> AsyncGenerator[tuple[ReservedConnection, SqlWorker]]:
+    """A connection whose clock stands still, and a worker on it."""
+    async with frozen(database, at) as connection:
+        yield connection, SqlWorker(connection)

@@ -6,8 +6,8 @@ from leasehold.database import Database
 from tests.support.sql_jobs import enqueue, enqueue_many
 from tests.support.sql_limits import limit
 from tests.support.sql_reasons import because, facts, reasons
-from tests.support.sql_waits import freeze, frozen
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_waits import freeze
+from tests.support.sql_worker import SqlWorker, frozen_worker
 
 
 async def test_a_queue_that_is_full(database: Database, worker: SqlWorker) -> None:
@@ -26,8 +26,7 @@ async def test_a_queue_that_is_full(database: Database, worker: SqlWorker) -> No
 
 
 async def test_a_rate_says_when_the_next_one_may_start(database: Database) -> None:
-    async with frozen(database, "2026-03-01 12:00Z") as connection:
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await worker.register()
         await limit(connection, queue="q", rate=0.1, burst=2)
         await enqueue_many(connection, [{"kind": "a", "queue": "q"}] * 3)

@@ -10,8 +10,8 @@ import trio
 from leasehold.database import Caller, Database, Row
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, enqueue_many, job
-from tests.support.sql_waits import freeze, frozen, open_transaction
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_waits import freeze, open_transaction
+from tests.support.sql_worker import SqlWorker, frozen_worker
 from tests.support.waiting import PATIENCE
 
 A_MINUTE_LONG = "update leasehold.jobs set claimed_at = lease_expires_at - interval '1 minute' where id = any ($1)"
@@ -187,8 +187,7 @@ async def test_a_suspect_whose_own_lease_runs_out_last_is_blamed_all_the_same(da
 
 async def test_a_worker_that_lives_on_is_judged_anew(database: Database) -> None:
     """It blocks again and again on another job: no old verdict protects that one."""
-    async with frozen(database, "2026-03-01 12:00Z") as connection:
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await worker.register()
         await enqueue_many(connection, [{"kind": "a"}] * 2)
         for hour in range(13, 20):

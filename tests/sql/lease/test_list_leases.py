@@ -5,13 +5,12 @@ import pytest
 from leasehold.database import Database
 from leasehold.errors import BadInput, UnknownWorker
 from tests.support.sql_jobs import enqueue_many
-from tests.support.sql_waits import freeze, frozen
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_waits import freeze
+from tests.support.sql_worker import SqlWorker, frozen_worker
 
 
 async def test_those_that_run_out_next_come_first_with_their_ages(database: Database) -> None:
-    async with frozen(database, "2026-03-01 12:00Z") as connection:
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await worker.register()
         await enqueue_many(connection, [{"kind": "a", "queue": "q", "key": "k"}, {"kind": "a", "queue": "q"}])
         first, second = await worker.claim()

@@ -11,7 +11,7 @@ from leasehold.database.border import listen
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, states
 from tests.support.sql_waits import freeze, frozen, open_transaction, until_waiting
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import SqlWorker, frozen_worker
 from tests.support.waiting import PATIENCE, until
 
 
@@ -134,8 +134,7 @@ async def test_owners_are_told_and_idle_workers_woken(database: Database, worker
 
 
 async def test_stale_after_takes_back_what_was_not_renewed_for_so_long(database: Database) -> None:
-    async with frozen(database, "2026-03-01 12:00Z") as connection:
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await enqueue_many(connection, [{"kind": "a"}] * 3)
         claimed = await worker.claim(lease=86400)
         await freeze(connection, "2026-03-01 12:05Z")

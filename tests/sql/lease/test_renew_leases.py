@@ -7,15 +7,14 @@ import trio
 from leasehold.database import Database
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, enqueue_many, job, states
-from tests.support.sql_waits import freeze, frozen, open_transaction
+from tests.support.sql_waits import freeze, open_transaction
 from tests.support.sql_work import measured
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import SqlWorker, frozen_worker
 from tests.support.waiting import PATIENCE
 
 
 async def test_a_renewed_lease_runs_from_now(database: Database) -> None:
-    async with frozen(database, "2026-03-01 12:00Z") as connection:
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await enqueue(connection)
         claimed = await worker.claim(lease=60)
         await freeze(connection, "2026-03-01 12:00:20Z")
@@ -37,8 +36,7 @@ async def test_a_job_whose_handler_has_not_started_stays_claimed(database: Datab
 
 
 async def test_the_start_stays_what_the_first_renewal_said_and_is_never_before_the_claim(database: Database) -> None:
-    async with frozen(database, "2026-03-01 12:00Z") as connection:
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await enqueue_many(connection, [{"kind": "a"}] * 2)
         claimed = await worker.claim()
         await freeze(connection, "2026-03-01 12:00:20Z")

@@ -2,13 +2,12 @@ from __future__ import annotations
 
 from leasehold.database import Database
 from tests.support.sql_jobs import enqueue_many
-from tests.support.sql_waits import freeze, frozen
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_waits import freeze
+from tests.support.sql_worker import SqlWorker, frozen_worker
 
 
 async def test_a_key_is_stuck_when_one_job_holds_it_for_long_and_others_wait(database: Database) -> None:
-    async with frozen(database, "2026-03-01 12:00Z") as connection:
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await worker.register()
         first, *_ = await enqueue_many(
             connection, [{"kind": "k", "key": key} for key in ("shop", "shop", "shop", "own")]

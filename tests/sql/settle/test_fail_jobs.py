@@ -9,14 +9,13 @@ import trio
 from leasehold.database import Database
 from leasehold.database.border import listen
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, states
-from tests.support.sql_waits import freeze, frozen
-from tests.support.sql_worker import BOOM, SqlWorker
+from tests.support.sql_waits import freeze
+from tests.support.sql_worker import BOOM, SqlWorker, frozen_worker
 from tests.support.waiting import PATIENCE
 
 
 async def test_a_failed_attempt_is_scheduled_for_the_next_one(database: Database) -> None:
-    async with frozen(database, "2026-03-01 12:00Z") as connection:
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await enqueue(connection)
         answer = (await worker.fail(await worker.claim(), retry_in=[90.0]))[1]
         row = await job(connection, 1)
@@ -102,16 +101,14 @@ async def test_a_senseless_retry_time_is_cut_and_settles_all_the_same(
     ]:
         await empty(database)
         with subtests.test(retry_in=retry_in, at_most=at_most):
-            async with frozen(database, "2026-03-01 12:00Z") as connection:
-                worker = SqlWorker(connection)
+            async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
                 await enqueue(connection)
                 run_at = (await worker.fail(await worker.claim(), retry_in=[retry_in]))[1]["run_at"]
             assert run_at == datetime(2026, 3, 1, 12, tzinfo=UTC) + timedelta(seconds=at_most)
 
 
 async def test_the_back_off_of_the_kind_is_used_between_nothing_and_its_cap(database: Database) -> None:
-    async with frozen(database, "2026-03-01 12:00Z") as connection:
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await enqueue_many(connection, [{"kind": "a"}] * 100)
         claimed = await worker.claim(100)
         many = len(claimed)
@@ -141,8 +138,7 @@ async def test_a_linear_back_off_waits_a_step_longer_each_time_up_to_its_cap(dat
 
 
 async def test_the_back_off_counts_attempts_without_the_spared_ones(database: Database) -> None:
-    async with frozen(database, "2026-03-01 12:00Z") as connection:
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await enqueue_many(connection, [{"kind": "a"}] * 50)
         for _ in range(6):
             await worker.release(await worker.claim(50))

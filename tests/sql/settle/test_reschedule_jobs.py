@@ -6,13 +6,12 @@ import pytest
 
 from leasehold.database import Database
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, job, states
-from tests.support.sql_waits import freeze, frozen
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_waits import freeze
+from tests.support.sql_worker import SqlWorker, frozen_worker
 
 
 async def test_a_rescheduled_job_runs_again_after_its_delay(database: Database) -> None:
-    async with frozen(database, "2026-03-01 12:00Z") as connection:
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await enqueue(connection)
         assert await worker.reschedule(await worker.claim(), [3600.0], ["rate limit"]) == {}
         row = await job(connection, 1)
@@ -52,8 +51,7 @@ async def test_a_senseless_delay_is_cut_to_a_hundred_years(database: Database, s
     for delay in [float("inf"), float("nan"), 1e300]:
         await empty(database)
         with subtests.test(delay=delay):
-            async with frozen(database, "2026-03-01 12:00Z") as connection:
-                worker = SqlWorker(connection)
+            async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
                 await enqueue(connection)
                 assert await worker.reschedule(await worker.claim(), [delay]) == {}
                 row = await job(connection, 1)
@@ -67,8 +65,7 @@ async def test_a_time_may_stand_in_the_place_of_a_delay(database: Database) -> N
         datetime(2026, 3, 1, 18, 30, tzinfo=timezone(timedelta(hours=2))),
     )
     never = datetime.max.replace(tzinfo=UTC)
-    async with frozen(database, "2026-03-01 12:00Z") as connection:
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await enqueue_many(connection, [{"kind": "a"}] * 4)
         ats = [None, later, noon - timedelta(days=1), never]
         assert await worker.reschedule(await worker.claim(), [5.0, None, None, None], None, ats) == {}

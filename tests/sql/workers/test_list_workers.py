@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from leasehold.database import Database
 from tests.support.sql_waits import freeze, frozen
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import SqlWorker, frozen_worker
 
 
 async def test_workers_are_listed_by_name_those_that_ended_last_and_only_if_asked_for(database: Database) -> None:
@@ -23,8 +23,7 @@ async def test_workers_are_listed_by_name_those_that_ended_last_and_only_if_aske
 
 
 async def test_a_worker_tells_how_long_it_is_silent_and_is_stale_after_three_minutes(database: Database) -> None:
-    async with frozen(database, "2026-03-01 12:00Z") as connection:
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await worker.register()
         shown: list[tuple[str, float]] = []
 

@@ -8,8 +8,8 @@ from leasehold.database import Database
 from leasehold.errors import BadInput
 from tests.support.sql_edges import broken_chains, claim_kind, complete_all, edges, links
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, state, states
-from tests.support.sql_waits import freeze, frozen
-from tests.support.sql_worker import SqlWorker, ids
+from tests.support.sql_waits import freeze
+from tests.support.sql_worker import SqlWorker, frozen_worker, ids
 
 SHAPE = "job 1: a wait is an object with jobs, blockers and delay"
 
@@ -72,8 +72,7 @@ async def test_with_nothing_open_to_wait_for_only_the_delay_counts(database: Dat
 
 
 async def test_a_delay_counts_from_now_and_holds_even_when_all_are_done(database: Database) -> None:
-    async with frozen(database, "2999-01-01 12:00Z") as connection:
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2999-01-01 12:00Z") as (connection, worker):
         await enqueue(connection)
         await worker.block(
             await worker.claim(), [{"jobs": [{"kind": "part"}], "blockers": [{"position": 1}], "delay": 60}]

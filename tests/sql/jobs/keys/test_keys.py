@@ -12,8 +12,8 @@ from leasehold.database import Database, ReservedConnection, Row
 from leasehold.errors import UnknownJob, WrongState
 from tests.support.sql_audit import broken_rules, conservation, watch
 from tests.support.sql_jobs import empty, enqueue_many, states
-from tests.support.sql_waits import be_patient, frozen, open_transaction
-from tests.support.sql_worker import SqlWorker, ids
+from tests.support.sql_waits import be_patient, open_transaction
+from tests.support.sql_worker import SqlWorker, frozen_worker, ids
 from tests.support.waiting import PATIENCE
 
 KEYS = [None, "hot", *(f"k{n}" for n in range(8))]
@@ -100,8 +100,7 @@ class Actor:
 
 async def run_dry(database: Database) -> None:
     """Settle everything that is left, as one healthy worker with a scheduler and a reaper would."""
-    async with frozen(database, "2999-01-01") as reserved:
-        worker = SqlWorker(reserved)
+    async with frozen_worker(database, "2999-01-01") as (reserved, worker):
         await reserved.call("recover_stale_jobs", 1)
         while claimed := await worker.claim(50):
             assert await worker.complete(claimed) == {}

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 
 from leasehold.database import Database, ReservedConnection
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, states
-from tests.support.sql_waits import freeze, frozen
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_waits import freeze
+from tests.support.sql_worker import SqlWorker, frozen_worker
 
 CREATED = ("created", 0)
 End = Callable[[SqlWorker], Awaitable[object]]
@@ -88,8 +88,7 @@ async def test_a_scheduled_job_whose_time_has_come_says_so_once(database: Databa
 
 
 async def test_one_that_is_due_behind_another_of_its_key_is_promoted_later(database: Database) -> None:
-    async with frozen(database, "2026-03-01 11:00Z") as connection:
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2026-03-01 11:00Z") as (connection, worker):
         await enqueue(connection, "now", key="k")
         await worker.claim(1, lease=7200)
         await delayed(connection, {"kind": "later", "key": "k"})
@@ -108,8 +107,7 @@ async def delayed(connection: ReservedConnection, *jobs: dict[str, object]) -> N
 
 
 async def test_a_retry_after_its_back_off_says_so_between_the_two_attempts(database: Database) -> None:
-    async with frozen(database, "2026-03-01 12:00Z") as connection:
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await enqueue(connection)
         await worker.fail(await worker.claim(), retry_in=[60.0])
         await freeze(connection, "2026-03-01 12:01Z")

@@ -5,7 +5,7 @@ from tests.support.sql_edges import complete_all, enqueue_blocked
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, events
 from tests.support.sql_waits import frozen
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import SqlWorker, frozen_worker
 
 LIFE = [
     ("created", 0),
@@ -71,8 +71,7 @@ async def test_other_jobs_have_their_own(database: Database, worker: SqlWorker) 
 
 async def test_what_held_a_job_up_and_let_it_go_is_told_in_order(database: Database) -> None:
     """At one moment of the clock, so that the order is that of the events themselves."""
-    async with frozen(database, "2030-01-01") as connection:
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2030-01-01") as (connection, worker):
         await enqueue(connection, kind="part")
         joined = await enqueue_blocked(connection, [1], kind="a")
         await complete_all(worker, "part")

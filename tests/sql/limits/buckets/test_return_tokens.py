@@ -3,8 +3,8 @@ from __future__ import annotations
 from leasehold.database import Database
 from tests.support.sql_jobs import enqueue_many
 from tests.support.sql_limits import enqueue_groups, limit, usage
-from tests.support.sql_waits import freeze, frozen, open_transaction
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_waits import freeze, open_transaction
+from tests.support.sql_worker import SqlWorker, frozen_worker
 
 
 async def tokens(database: Database) -> dict[str, float]:
@@ -34,8 +34,7 @@ async def test_a_job_that_was_snoozed_or_failed_has_started_and_gives_nothing_ba
 
 
 async def test_a_bucket_never_gets_fuller_than_full(database: Database) -> None:
-    async with frozen(database, "2026-03-01 12:00Z") as connection:
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await limit(connection, rate=1.0, burst=3)
         await enqueue_many(connection, [{"kind": "a"}] * 3)
         await freeze(connection, "2026-03-01 12:00:01Z")
@@ -47,8 +46,7 @@ async def test_a_bucket_never_gets_fuller_than_full(database: Database) -> None:
 
 
 async def test_what_has_been_filled_in_again_since_is_not_given_back(database: Database) -> None:
-    async with frozen(database, "2026-03-01 12:00Z") as connection:
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await limit(connection, rate=1.0, burst=3)
         await enqueue_many(connection, [{"kind": "a"}] * 9)
         long_ago = await worker.claim()

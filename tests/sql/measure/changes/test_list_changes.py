@@ -7,7 +7,7 @@ import pytest
 from leasehold.database import Caller, Database
 from tests.support.sql_jobs import empty, enqueue, pile_up
 from tests.support.sql_waits import freeze, frozen
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import SqlWorker, frozen_worker
 
 NOON = datetime.fromisoformat("2030-01-01T12:00:00+00:00")
 
@@ -17,8 +17,7 @@ async def changes(caller: Caller, *args: object) -> list[tuple[str, int, int]]:
 
 
 async def test_ends_and_what_timelines_keep_are_told_in_their_order(database: Database) -> None:
-    async with frozen(database, "2030-01-01 12:00Z") as connection:
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2030-01-01 12:00Z") as (connection, worker):
         for kind in ("first", "second"):
             await enqueue(connection, kind=kind)
         await freeze(connection, "2030-01-01 12:00:01Z")
