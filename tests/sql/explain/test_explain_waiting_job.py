@@ -27,8 +27,7 @@ async def test_a_job_whose_time_has_not_come(database: Database, worker: SqlWork
 
 
 async def test_a_back_off_names_the_error_before_it(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.fail(await worker.claim(), retry_in=[60.0])
+    await worker.fail(await worker.given(), retry_in=[60.0])
     assert (await because(database, 1, "scheduled"))["explanation"].endswith("; it failed before (ValueError: boom)")
     found = await facts(database, 1, "scheduled")
     assert (found["attempt"], found["error"]) == (1, {"type": "ValueError", "message": "boom"})
@@ -83,8 +82,7 @@ async def test_a_scheduled_job_learns_early_that_nobody_would_take_it(database: 
 
 async def test_a_suspect_says_how_often_and_what_comes(database: Database, worker: SqlWorker) -> None:
     await worker.register()
-    await enqueue(database)
-    await worker.claim()
+    await worker.given()
     await expire(database, 1)
     await database.call("reap_jobs")
     assert (await because(database, 1, "suspect"))["explanation"] == (

@@ -60,16 +60,14 @@ async def test_whatever_its_state_is(database: Database, worker: SqlWorker) -> N
 
 
 async def test_whoever_runs_it_is_told_and_refused(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     await miss(database, 1)
     assert await heard(database, lambda: database.call("expire_jobs")) == ["lost:1:1:deadline"]
     assert await worker.complete(claimed) == {1: "deadline"}
 
 
 async def test_its_key_is_given_on(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a", "key": "k"}] * 2)
-    await worker.claim()
+    await worker.given_all([{"kind": "a", "key": "k"}] * 2)
     await miss(database, 1)
     await database.call("expire_jobs")
     assert await states(database) == {1: "failed", 2: "pending"}

@@ -63,8 +63,7 @@ async def test_what_is_no_limit_is_refused(database: Database) -> None:
 
 async def test_a_higher_limit_is_in_force_at_once(database: Database, worker: SqlWorker) -> None:
     await limit(database, 1)
-    await enqueue_many(database, [{"kind": "a"}] * 3)
-    await worker.claim()
+    await worker.given_all([{"kind": "a"}] * 3)
     await limit(database, 3)
     assert ids(await worker.claim()) == [2, 3]
 

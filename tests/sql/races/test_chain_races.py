@@ -182,8 +182,7 @@ async def test_a_job_enqueued_in_a_transaction_in_which_its_blocker_completes_is
 ) -> None:
     for settle in WAYS:
         await empty(database)
-        await enqueue(database, kind="part")
-        held = await worker.claim()
+        held = await worker.given(kind="part")
         async with open_transaction(database, "producer") as producer:
             joined = await enqueue_blocked(producer, [1], key="k")
             await settle(worker, held)
@@ -199,8 +198,7 @@ async def test_a_job_enqueued_while_the_completion_is_in_flight_is_found_by_the_
 ) -> None:
     for settle in WAYS:
         await empty(database)
-        await enqueue(database, kind="part")
-        held = await worker.claim()
+        held = await worker.given(kind="part")
         async with open_transaction(database, "settler") as settler:
             await settle(worker.over(settler), held)
             joined = await enqueue_blocked(database, [1])
@@ -233,8 +231,7 @@ async def test_a_handler_that_begins_to_wait_while_the_chain_completes_is_found_
 
 async def test_a_sweep_and_a_completion_release_a_job_once(database: Database, worker: SqlWorker) -> None:
     """One blocker completed unseen, the other completes while the sweep goes round."""
-    await enqueue_many(database, [{"kind": "part"}] * 2)
-    first, second = await worker.claim()
+    first, second = await worker.given_all([{"kind": "part"}] * 2)
     async with open_transaction(database, "producer") as producer:
         joined = await enqueue_blocked(producer, [1, 2])
         await worker.complete([first], ["unseen"])
@@ -257,8 +254,7 @@ async def test_a_continuation_written_again_while_the_first_is_in_flight_makes_o
 ) -> None:
     for end in ("commit", "rollback"):
         await empty(database)
-        await enqueue(database)
-        held = await worker.claim()
+        held = await worker.given()
         answers: list[object] = []
         async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
             await worker.over(first).continue_with(held, [{"next": {"kind": "first"}}])
@@ -306,8 +302,7 @@ async def test_of_a_completion_and_a_cancel_or_a_reaper_exactly_one_counts(
 async def test_of_two_retries_of_a_failed_link_one_counts_and_the_chain_has_one_open_job(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database)
-    await worker.continue_with(await worker.claim(), [NEXT])
+    await worker.continue_with(await worker.given(), [NEXT])
     await worker.fail(await worker.claim(), discard=[True])
     with pytest.raises(WrongState):
         await meet_twice(database, lambda each: each.call("retry_job", 2))

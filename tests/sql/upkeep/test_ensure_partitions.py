@@ -3,7 +3,7 @@ from __future__ import annotations
 import trio
 
 from leasehold.database import Caller, Database
-from tests.support.sql_jobs import enqueue, enqueue_many, events, states
+from tests.support.sql_jobs import enqueue, events, states
 from tests.support.sql_waits import freeze, frozen, open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker, insist
 from tests.support.waiting import PATIENCE
@@ -114,8 +114,7 @@ async def test_a_job_that_finishes_while_the_partition_of_its_day_is_made_is_not
     """Its row was on the way to the default partition, where it must not go any more."""
     database = fresh_database
     worker = SqlWorker(database)
-    await enqueue_many(database, [{"kind": "a"}] * 2)
-    claimed = await worker.claim()
+    claimed = await worker.given_all([{"kind": "a"}] * 2)
 
     async def complete() -> None:
         async with frozen(database, f"{DAY} 12:00Z") as settler:
@@ -136,8 +135,7 @@ async def test_a_job_that_finishes_while_the_partition_of_its_day_is_made_is_not
 async def test_nobody_waits_while_the_partitions_of_days_to_come_are_made(fresh_database: Database) -> None:
     database = fresh_database
     worker = SqlWorker(database)
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     async with open_transaction(database, "janitor") as janitor, database.reserve("settler") as settler:
         await freeze(janitor, f"{DAY} 12:00Z")
         await freeze(settler, f"{DAY} 12:00Z")

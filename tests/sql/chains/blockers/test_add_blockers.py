@@ -55,8 +55,7 @@ async def test_a_later_job_of_a_chain_is_refused_with_the_id_to_give(
     for is_finished in [False, True]:
         await empty(database)
         with subtests.test(is_finished=is_finished):
-            await enqueue(database)
-            await worker.continue_with(await worker.claim(), [{"next": {"kind": "b"}}])
+            await worker.continue_with(await worker.given(), [{"next": {"kind": "b"}}])
             if is_finished:
                 await worker.complete(await worker.claim())
             with pytest.raises(BadInput, match=r"^blocker 2 is not the first job of its chain; give the chain, 1 \("):
@@ -89,8 +88,7 @@ async def test_no_blockers_are_no_blockers(database: Database, subtests: pytest.
 
 
 async def test_a_chain_that_has_completed_gives_its_output_at_once(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 2)
-    await worker.complete(await worker.claim(1), [{"answer": 42}])
+    await worker.complete(await worker.given_all([{"kind": "a"}] * 2, 1), [{"answer": 42}])
     await worker.continue_with(await worker.claim(1), [{"next": {"kind": "b"}}])
     await complete_all(worker, "b", "second")
     joined = await enqueue_blocked(database, [2, 1])
@@ -99,8 +97,7 @@ async def test_a_chain_that_has_completed_gives_its_output_at_once(database: Dat
 
 
 async def test_it_waits_for_a_chain_that_goes_on_after_its_first_job(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.continue_with(await worker.claim(), [{"next": {"kind": "b"}}])
+    await worker.continue_with(await worker.given(), [{"next": {"kind": "b"}}])
     joined = await enqueue_blocked(database, [1])
     assert (await edges(database, joined), await state(database, joined)) == ([(1, False, None)], "blocked")
     await complete_all(worker, "b", "end")
@@ -173,8 +170,7 @@ async def test_blocked_jobs_hold_up_nobody_of_their_key(database: Database, work
 
 
 async def test_a_completion_never_waits_for_a_producer(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     async with database.reserve("producer") as connection:
         await connection.execute("begin")
         await enqueue_blocked(connection, [1])

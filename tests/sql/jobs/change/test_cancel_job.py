@@ -100,8 +100,7 @@ async def test_a_job_that_is_not_there_cannot_be_cancelled(database: Database) -
 
 
 async def test_of_a_cancel_and_a_completion_that_meet_exactly_one_wins(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 2)
-    claimed = await worker.claim()
+    claimed = await worker.given_all([{"kind": "a"}] * 2)
     with pytest.raises(WrongState, match="job 1 is completed and cannot be cancelled"):
         await meet(
             database,
@@ -144,8 +143,7 @@ async def test_cancelling_a_waiting_or_future_job_leaves_its_key_unlocked(databa
 
 
 async def test_who_holds_the_row_is_named_instead_of_waited_for(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     async with row_held(database, worker, claimed[0], HOLDS["lease asserted"]) as holder:
         before = await snapshot(database)
         told = rf"^job 1 cannot be cancelled now: session {await pid_of(holder)} .*try again"

@@ -164,8 +164,7 @@ async def test_bad_filters_are_refused(database: Database, subtests: pytest.Subt
 async def test_a_job_whose_row_somebody_holds_is_skipped_with_the_session_named(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 3)
-    claimed = await worker.claim()
+    claimed = await worker.given_all([{"kind": "a"}] * 3)
     async with row_held(database, worker, claimed[1]) as holder:
         with trio.fail_after(PATIENCE):
             rows = await database.call("cancel_jobs", kind="a", dry_run=False)

@@ -27,8 +27,7 @@ async def jobs(database: Database, worker: SqlWorker) -> Database:
         database,
         [{"kind": "hold"}, {"kind": "fail"}, {"kind": "a", "queue": "q"}, {"kind": "a", "delay": 60}, {"kind": "part"}],
     )
-    await enqueue_many(database, [{"kind": "whole", "blockers": [5]}])
-    claimed = await worker.claim(kinds=["hold", "fail"])
+    claimed = await worker.given_all([{"kind": "whole", "blockers": [5]}], kinds=["hold", "fail"])
     await worker.fail([job for job in claimed if job["kind"] == "fail"], discard=[True])
     return database
 
@@ -97,8 +96,7 @@ async def test_of_two_that_remove_a_job_at_once_the_second_says_that_it_is_no_mo
 
 async def test_a_dry_run_reckons_with_what_would_be_gone_by_then(database: Database, worker: SqlWorker) -> None:
     """A job waits for one that was made later: that one can go because the other went before."""
-    await enqueue_many(database, [{"kind": "a"}])
-    claimed = await worker.claim()
+    claimed = await worker.given_all([{"kind": "a"}])
     await worker.block(claimed, [{"jobs": [{"kind": "part"}], "blockers": [{"position": 1}]}])
     told = await delete(database, dry_run=True)
     assert told == {1: (True, "blocked", None), 2: (True, "pending", None)}

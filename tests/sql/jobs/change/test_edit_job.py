@@ -56,8 +56,7 @@ async def test_what_is_not_given_stays_and_is_not_told(database: Database) -> No
 
 
 async def test_a_failed_job_runs_with_its_new_args_after_a_retry(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database, args='{"a": 1}')
-    await worker.fail(await worker.claim(), discard=[True])
+    await worker.fail(await worker.given(args='{"a": 1}'), discard=[True])
     await edit(database, args='{"a": 2}')
     await database.call("retry_job", 1)
     claimed = await worker.claim_one()
@@ -103,8 +102,7 @@ async def test_a_job_that_is_held_or_done_cannot_be_edited(
     for state in ["claimed", "running", "completed"]:
         await empty(database)
         with subtests.test(state=state):
-            await enqueue(database)
-            claimed = await worker.claim()
+            claimed = await worker.given()
             if state == "running":
                 await worker.start(claimed)
             elif state == "completed":
@@ -140,8 +138,7 @@ async def test_bad_values_are_refused(database: Database) -> None:
 
 
 async def test_a_time_says_nothing_about_a_failed_job(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.fail(await worker.claim(), discard=[True])
+    await worker.fail(await worker.given(), discard=[True])
     with pytest.raises(WrongState, match="job 1 is failed: run_at says nothing until it is retried"):
         await edit(database, run_at=datetime.now(UTC))
 

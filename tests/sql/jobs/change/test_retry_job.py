@@ -24,15 +24,13 @@ async def test_a_failed_job_runs_once_more_and_its_attempts_go_on(database: Data
 
 
 async def test_exactly_one_more_attempt_is_allowed_when_they_are_used_up(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database, max_attempts=1)
-    await worker.fail(await worker.claim())
+    await worker.fail(await worker.given(max_attempts=1))
     await database.call("retry_job", 1)
     assert (await worker.fail(await worker.claim()))[1]["outcome"] == "failed"
 
 
 async def test_attempts_that_were_left_stay(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database, max_attempts=5)
-    await worker.fail(await worker.claim(), discard=[True])
+    await worker.fail(await worker.given(max_attempts=5), discard=[True])
     await database.call("retry_job", 1)
     assert (await job(database, 1))["max_attempts"] == 5
 
@@ -52,10 +50,8 @@ async def test_a_scheduled_job_runs_now(database: Database, worker: SqlWorker) -
 
 
 async def test_a_keyed_job_stands_in_line(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database, key="k")
-    await worker.fail(await worker.claim(), discard=[True])
-    await enqueue(database, key="k")
-    claimed = await worker.claim()
+    await worker.fail(await worker.given(key="k"), discard=[True])
+    claimed = await worker.given(key="k")
     assert await database.call_value("retry_job", 1) == "waiting"
     await worker.complete(claimed)
     assert await states(database) == {1: "pending", 2: "completed"}
@@ -81,8 +77,7 @@ async def test_an_open_job_needs_no_retry(database: Database, worker: SqlWorker,
 
 
 async def test_a_completed_job_stays_completed(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.complete(await worker.claim())
+    await worker.complete(await worker.given())
     with pytest.raises(WrongState, match="job 1 is completed and cannot be retried"):
         await database.call("retry_job", 1)
 
@@ -93,8 +88,7 @@ async def test_a_job_that_is_not_there_cannot_be_retried(database: Database) -> 
 
 
 async def test_a_whole_life_stays_in_the_timeline(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database, max_attempts=1)
-    claimed = await worker.claim()
+    claimed = await worker.given(max_attempts=1)
     await worker.start(claimed)
     await worker.fail(claimed)
     await database.call("retry_job", 1)
@@ -132,16 +126,14 @@ async def test_idle_workers_are_woken(database: Database, worker: SqlWorker) -> 
 
 
 async def test_of_two_retries_at_once_one_is_told_that_none_is_needed(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.fail(await worker.claim(), discard=[True])
+    await worker.fail(await worker.given(), discard=[True])
     with pytest.raises(WrongState, match="job 1 is pending and cannot be retried"):
         await meet_twice(database, lambda each: each.call("retry_job", 1))
     assert await states(database) == {1: "pending"}
 
 
 async def test_a_former_owner_stays_refused_after_a_retry(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     await worker.fail(claimed, discard=[True])
     await database.call("retry_job", 1)
     assert await worker.complete(claimed) == {1: "taken_by_another_worker"}

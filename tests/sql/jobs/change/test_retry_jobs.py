@@ -161,8 +161,7 @@ async def test_bad_filters_are_refused(database: Database, subtests: pytest.Subt
 
 
 async def test_of_two_at_once_each_job_is_retried_by_one(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 100)
-    claimed = await worker.claim(100)
+    claimed = await worker.given_all([{"kind": "a"}] * 100, 100)
     await worker.fail(claimed, discard=[True] * 100)
     answers = await meet(database, lambda first: retry(first, batch=40), retry)
     changed = [job_id for job_id, (is_changed, *_) in answers.items() if is_changed]

@@ -33,8 +33,7 @@ async def test_a_job_that_waits_for_its_next_attempt_gets_it_now(database: Datab
 
 
 async def test_jobs_with_a_key_take_their_place_behind_its_holder(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database, key="k")
-    await worker.claim()
+    await worker.given(key="k")
     rows = await database.call("trigger_jobs", [await enqueue(database, key="k", delay=LATER)])
     assert [row["state"] for row in rows] == ["waiting"]
     rows = await database.call("trigger_jobs", [await enqueue(database, key="free", delay=LATER)])

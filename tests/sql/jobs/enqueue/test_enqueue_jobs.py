@@ -203,8 +203,7 @@ async def test_the_future_jobs_of_a_key_are_scheduled_beside_a_pending_one(datab
 
 
 async def test_a_job_of_a_held_key_waits(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database, key="k")
-    await worker.claim()
+    await worker.given(key="k")
     await enqueue_many(database, [{"kind": "a", "key": "k"}])
     assert await states(database) == {1: "claimed", 2: "waiting"}
 

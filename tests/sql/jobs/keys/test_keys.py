@@ -157,8 +157,7 @@ async def test_settlers_and_claimers_of_one_key_hand_it_from_job_to_job(fresh_da
 
 
 async def test_the_database_itself_keeps_a_key_to_one_holder(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a", "key": "k"}] * 2)
-    await worker.claim()
+    await worker.given_all([{"kind": "a", "key": "k"}] * 2)
     with pytest.raises(Exception, match="jobs_one_holder_per_key"):
         await database.execute(
             "update leasehold.jobs set state = 'claimed', claimed_at = now(), lease_expires_at = now(),"

@@ -54,8 +54,7 @@ async def test_the_order_holds_when_everything_happens_in_the_same_microsecond(d
 
 
 async def test_workers_are_named_with_what_they_did(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.fail(await worker.claim(), retry_in=[0.0])
+    await worker.fail(await worker.given(), retry_in=[0.0])
     other = SqlWorker(database, "w2")
     await other.complete(await other.claim())
     rows = await database.call("get_job_timeline", 1)

@@ -21,8 +21,7 @@ async def test_the_last_hour_is_measured_alike_from_small_and_from_big_tables(
                 await finish(connection, "2026-03-01 11:20Z", 4, run=3.0)
                 await finish(connection, "2026-03-01 11:20Z", 1, run=3.0, state="failed")
                 await freeze(connection, "2026-03-01 11:55Z")
-                await enqueue_many(connection, [{"kind": "a", "queue": "q"}] * 5)
-                await worker.fail(await worker.claim(1), ran_for=[0.0])
+                await worker.fail(await worker.given_all([{"kind": "a", "queue": "q"}] * 5, 1), ran_for=[0.0])
                 await close(connection, "2026-03-01 12:00:05Z")
                 if is_big:
                     await call_everything_big(connection)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from leasehold.database import Caller, Database
-from tests.support.sql_jobs import enqueue, pile_up
+from tests.support.sql_jobs import pile_up
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker, frozen_worker
 
@@ -42,8 +42,7 @@ async def test_workers_that_came_and_went_are_told(database: Database) -> None:
 async def test_the_newest_id_is_told_even_where_nothing_is_new(database: Database, worker: SqlWorker) -> None:
     (row,) = await database.call("list_arrivals", 0, NOON)
     assert (row["event"], row["newest_id"]) == (None, 0)
-    await enqueue(database)
-    await worker.complete(await worker.claim())
+    await worker.complete(await worker.given())
     (row,) = await database.call("list_arrivals", 5, NOON)
     assert (row["event"], row["newest_id"]) == (None, 1)
 

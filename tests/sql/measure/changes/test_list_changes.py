@@ -43,8 +43,7 @@ async def test_only_what_happened_between_two_moments_is_told(database: Database
         worker = SqlWorker(connection)
         for second in range(4):
             await freeze(connection, f"2030-01-01 12:00:0{second}Z")
-            await enqueue(connection)
-            await worker.complete(await worker.claim())
+            await worker.complete(await worker.given())
         since, until = NOON + timedelta(seconds=1), NOON + timedelta(seconds=3)
         assert await changes(connection, since, until) == [("completed", 2, 1), ("completed", 3, 1)]
         assert await changes(connection, since + timedelta(microseconds=1)) == [
@@ -75,8 +74,7 @@ async def test_pages_go_on_where_the_last_one_ended_though_many_things_happened_
 
 
 async def test_of_a_deleted_chain_what_it_was_is_still_told(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database, kind="gone", queue="q")
-    await worker.complete(await worker.claim())
+    await worker.complete(await worker.given(kind="gone", queue="q"))
     await database.call("delete_chain", 1)
     rows = await database.call("list_changes", NOON.replace(year=2020))
     assert [(row["event"], row["kind"], row["queue"]) for row in rows] == [("deleted", "gone", "q")]

@@ -36,8 +36,7 @@ async def test_nobody_is_woken_when_there_is_nobody(database: Database) -> None:
 async def test_a_busy_worker_is_left_alone(database: Database) -> None:
     worker = SqlWorker(database)
     await worker.register()
-    await enqueue(database)
-    await worker.claim()
+    await worker.given()
     assert await heard(database, lambda: enqueue(database)) == []
 
 
