@@ -11,15 +11,11 @@ from tests.gateway.fakes.running import RunningGateway, running_service
 
 
 def start(gateway: RunningGateway, kind: str = "pay", **fields: Any) -> int:
-    answer = gateway.call("POST", "/api/chains", {"kind": kind, **fields})
-    assert answer.status == 201, answer.body
-    return answer.body["id"]
+    return gateway.done("POST", "/api/chains", {"kind": kind, **fields})["id"]
 
 
 def complete(gateway: RunningGateway, chain_id: int, **body: Any) -> list[int]:
-    answer = gateway.call("POST", f"/api/chains/{chain_id}/complete", body)
-    assert answer.status == 200, answer.body
-    return answer.body["new_ids"]
+    return gateway.done("POST", f"/api/chains/{chain_id}/complete", body)["new_ids"]
 
 
 def test_a_chain_is_started_continued_completed_and_read(gateway: RunningGateway) -> None:

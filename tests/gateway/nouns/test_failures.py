@@ -22,9 +22,7 @@ def fail(gateway: RunningGateway, database_url: str, psql: Psql) -> Fail:
 
 
 def groups(gateway: RunningGateway, **query: Any) -> list[dict[str, Any]]:
-    answer = gateway.call("GET", f"/api/failures?{urlencode(query)}")
-    assert answer.status == 200, answer.body
-    return answer.body["items"]
+    return gateway.done("GET", f"/api/failures?{urlencode(query)}")["items"]
 
 
 def test_failures_are_grouped_by_fingerprint(gateway: RunningGateway, fail: Fail) -> None:

@@ -13,9 +13,7 @@ NIGHTLY = {"name": "nightly", "kind": "clean_up", "args": {"days": 30}, "cron": 
 
 
 def make(gateway: RunningGateway, name: str = "nightly", **fields: Any) -> dict[str, Any]:
-    answer = gateway.call("POST", "/api/schedules", {**NIGHTLY, "name": name, **fields})
-    assert answer.status == 201, answer.body
-    return answer.body
+    return gateway.done("POST", "/api/schedules", {**NIGHTLY, "name": name, **fields})
 
 
 def refused(gateway: RunningGateway, method: str, path: str, body: object = None) -> tuple[int, str, str]:

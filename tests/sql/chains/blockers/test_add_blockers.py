@@ -7,6 +7,7 @@ import trio
 
 from leasehold.database import Database
 from leasehold.errors import BadInput
+from tests.support.sql_chains import ended
 from tests.support.sql_edges import blocked_by, broken_chains, complete_all, edges, enqueue_blocked
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, job, snapshot, state, states
 from tests.support.sql_worker import SqlWorker, ids
@@ -110,11 +111,7 @@ async def test_a_chain_that_failed_or_was_cancelled_blocks_until_it_is_retried(
     for end in ["failed", "cancelled"]:
         await empty(database)
         with subtests.test(end=end):
-            await enqueue(database)
-            if end == "failed":
-                await worker.fail(await worker.claim(), discard=[True])
-            else:
-                await database.call("cancel_job", 1)
+            await ended(database, worker, end, "echo")
             joined = await enqueue_blocked(database, [1])
             assert await state(database, joined) == "blocked"
             await database.call("retry_job", 1)

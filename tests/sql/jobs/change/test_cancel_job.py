@@ -9,7 +9,7 @@ import trio
 
 from leasehold.database import Database, Row
 from leasehold.errors import RowLocked, UnknownJob, WrongState
-from tests.support.sql_chains import blocked
+from tests.support.sql_chains import blocked, ended
 from tests.support.sql_holders import HOLDS, pid_of, row_held
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, states
 from tests.support.sql_waits import heard, meet, open_transaction, until_waiting
@@ -80,13 +80,7 @@ async def test_a_finished_job_cannot_be_cancelled(
     for outcome in ["completed", "failed", "cancelled"]:
         await empty(database)
         with subtests.test(outcome=outcome):
-            await enqueue(database)
-            if outcome == "completed":
-                await worker.complete(await worker.claim())
-            elif outcome == "failed":
-                await worker.fail(await worker.claim(), discard=[True])
-            else:
-                await database.call("cancel_job", 1)
+            await ended(database, worker, outcome)
             before = await snapshot(database)
             with pytest.raises(WrongState, match=f"job 1 is {outcome} and cannot be cancelled"):
                 await database.call("cancel_job", 1)
