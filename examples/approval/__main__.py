@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 from examples.backstage import Backstage, show
 from leasehold import JobRecord
-from leasehold.demo.troupe import free_port, is_ready
 
 from . import app, people
 from .handlers import PEOPLE, QUEUE, Decision, Expense, Outcome, Patience, submit
@@ -36,16 +34,15 @@ async def perform(stage: Backstage) -> None:
     """Submit the expenses, let people decide, check the end."""
     async with stage.client.transaction() as tx:
         await tx.execute(SCHEMA.read_text())
-    port = free_port()
-    stage.environ["LEASEHOLD_GATEWAY_PORT"] = str(port)
+    stage.environ["LEASEHOLD_GATEWAY_PORT"] = "0"
     await stage.start("worker.1", "worker.2", "gateway", "reaper", "scheduler", queues=[QUEUE])
-    await stage.until("the gateway to be ready", partial(is_ready, port))
+    gateway = await stage.until("the gateway to be ready", stage.troupe.gateway_url) or ""
     ids = await stage.client.enqueue_many(
         [submit.new(each, SHORT if each.who == "Eve" else Patience()) for each in EXPENSES]
     )
     chains = {expense.who: job_id for expense, job_id in zip(EXPENSES, ids, strict=True)}
     stage.say(f"{len(chains)} expenses are submitted")
-    await decide(stage, await find_approvals(stage), f"http://127.0.0.1:{port}")
+    await decide(stage, await find_approvals(stage), gateway)
     outcomes = {who: await stage.client.wait(chain, kind=submit, timeout=30) for who, chain in chains.items()}
     stage.say("every expense is settled\n")
     await check(stage, outcomes)

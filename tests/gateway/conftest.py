@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from functools import partial
 
 import pytest
@@ -12,6 +13,7 @@ from leasehold.gateway.cluster import WorkerSet
 from leasehold.gateway.nouns import events, findings, probes
 from leasehold.gateway.routing import coalescer
 from leasehold.gateway.serving import listening, serve
+from tests.gateway.fakes.running import RunningGateway, running_service
 from tests.support.waiting import PATIENCE
 
 
@@ -34,3 +36,10 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         monkeypatch.setattr(module, name, PATIENCE)
     monkeypatch.setattr(listening, "WorkerSet", partial(WorkerSet, seconds=PATIENCE))
+
+
+@pytest.fixture
+def gateway(database_url: str) -> Generator[RunningGateway]:
+    """One with a database behind it, as most tests want it."""
+    with running_service(database_url) as gateway:
+        yield gateway

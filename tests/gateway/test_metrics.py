@@ -15,7 +15,7 @@ from leasehold.observability.metrics import HistogramValue
 from leasehold.records.measures import FleetMeasures, OldestReady, QueueTotals
 from leasehold.records.queues import QueueCounts
 from leasehold.records.workers import IdentityCount
-from tests.gateway.fakes.running import run
+from tests.support.flavours import under_asyncio
 
 FLEET = FleetMeasures(
     ready=1,
@@ -62,34 +62,30 @@ class FakeMeasures:
         return [1.0]
 
 
-def test_however_often_it_is_scraped_the_database_is_asked_once_in_five_seconds() -> None:
-    async def main() -> None:
-        client, now = FakeMeasures(), [100.0]
-        measured = DatabaseMetrics(client, lambda: now[0])
-        await asyncio.gather(*(measured.values() for _ in range(10)))
-        now[0] += MEASURED_SECONDS - 0.1
-        await measured.values()
-        assert client.asked == 1
-        now[0] += 0.1
-        found = await measured.values()
-        assert found["leasehold_jobs_held"] == {(): 2}
-        assert found["leasehold_workers_lost_wake_ups"] == {(): 3}
-        assert found["leasehold_egress_identities"] == {("ready",): 4}
-        assert client.asked == 2
-
-    run(main())
+@under_asyncio
+async def test_however_often_it_is_scraped_the_database_is_asked_once_in_five_seconds() -> None:
+    client, now = FakeMeasures(), [100.0]
+    measured = DatabaseMetrics(client, lambda: now[0])
+    await asyncio.gather(*(measured.values() for _ in range(10)))
+    now[0] += MEASURED_SECONDS - 0.1
+    await measured.values()
+    assert client.asked == 1
+    now[0] += 0.1
+    found = await measured.values()
+    assert found["leasehold_jobs_held"] == {(): 2}
+    assert found["leasehold_workers_lost_wake_ups"] == {(): 3}
+    assert found["leasehold_egress_identities"] == {("ready",): 4}
+    assert client.asked == 2
 
 
-def test_a_database_that_is_away_is_not_asked_more_often() -> None:
-    async def main() -> None:
-        client = FakeMeasures()
-        client.is_away = True
-        measured = DatabaseMetrics(client, lambda: 100.0)
-        for _ in range(3):
-            assert await measured.values() == {"leasehold_up": {(): 0}}
-        assert client.asked == 1
-
-    run(main())
+@under_asyncio
+async def test_a_database_that_is_away_is_not_asked_more_often() -> None:
+    client = FakeMeasures()
+    client.is_away = True
+    measured = DatabaseMetrics(client, lambda: 100.0)
+    for _ in range(3):
+        assert await measured.values() == {"leasehold_up": {(): 0}}
+    assert client.asked == 1
 
 
 def test_more_queues_than_anybody_looks_at_are_shown_as_one() -> None:

@@ -13,7 +13,7 @@ import sqlalchemy
 from leasehold import App, NewJob, enqueue_statement
 from leasehold.drivers import Style
 from leasehold.errors import BadInput, InvalidArgs, UnknownKind
-from tests.support.flavours import in_flavour
+from tests.support.flavours import under_asyncio
 
 app = App()
 
@@ -39,15 +39,13 @@ def test_each_style_has_the_same_values(style: Style) -> None:
     assert values == list(cast("Any", enqueue_statement(send.new("x")).parameters))
 
 
-def test_asyncpg_runs_it(database_url: str) -> None:
-    async def main() -> None:
-        connection: Any = await cast("Any", asyncpg).connect(database_url)
-        text, values = enqueue_statement(send.new("100 %"))
-        row = await connection.fetchrow(text, *values)
-        assert dict(row) == {"job_id": 1, "is_new": True, "outcome": "created"}
-        await connection.close()
-
-    in_flavour("asyncio", main)
+@under_asyncio
+async def test_asyncpg_runs_it(database_url: str) -> None:
+    connection: Any = await cast("Any", asyncpg).connect(database_url)
+    text, values = enqueue_statement(send.new("100 %"))
+    row = await connection.fetchrow(text, *values)
+    assert dict(row) == {"job_id": 1, "is_new": True, "outcome": "created"}
+    await connection.close()
 
 
 def test_psycopg_and_sqlalchemy_run_it(database_url: str) -> None:

@@ -9,7 +9,7 @@ from leasehold.database import Database, open_asyncio_database
 from leasehold.errors import DatabaseUnavailable
 from leasehold.notify import asyncio_listener as ears
 from leasehold.notify.asyncio_listener import AsyncioListener
-from tests.support.flavours import in_flavour
+from tests.support.flavours import under_asyncio
 from tests.support.waiting import PATIENCE
 
 
@@ -18,30 +18,28 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ears, "SHORTEST_PAUSE", 0.01)
 
 
-def test_it_says_when_it_listens_hears_and_listens_anew_after_a_loss(database_url: str) -> None:
-    async def main() -> None:
-        heard: asyncio.Queue[str] = asyncio.Queue()
-        missed: asyncio.Queue[None] = asyncio.Queue()
-        async with asyncio.timeout(PATIENCE), open_asyncio_database(database_url) as database:
-            ear = AsyncioListener(database, heard.put_nowait, lambda: missed.put_nowait(None))
-            ear.open()
-            ear.open()
-            await missed.get()
-            await database.fetch("select pg_notify('leasehold', 'closed:1')")
-            assert await heard.get() == "closed:1"
-            await database.fetch(
-                "select pg_terminate_backend(pid) from pg_stat_activity"
-                " where datname = current_database() and application_name = 'leasehold listener'"
-            )
-            await missed.get()
-            await missed.get()
-            await database.fetch("select pg_notify('leasehold', 'closed:2')")
-            assert await heard.get() == "closed:2"
-            await ear.close()
-            await ear.close()
-            assert missed.empty()
-
-    in_flavour("asyncio", main)
+@under_asyncio
+async def test_it_says_when_it_listens_hears_and_listens_anew_after_a_loss(database_url: str) -> None:
+    heard: asyncio.Queue[str] = asyncio.Queue()
+    missed: asyncio.Queue[None] = asyncio.Queue()
+    async with asyncio.timeout(PATIENCE), open_asyncio_database(database_url) as database:
+        ear = AsyncioListener(database, heard.put_nowait, lambda: missed.put_nowait(None))
+        ear.open()
+        ear.open()
+        await missed.get()
+        await database.fetch("select pg_notify('leasehold', 'closed:1')")
+        assert await heard.get() == "closed:1"
+        await database.fetch(
+            "select pg_terminate_backend(pid) from pg_stat_activity"
+            " where datname = current_database() and application_name = 'leasehold listener'"
+        )
+        await missed.get()
+        await missed.get()
+        await database.fetch("select pg_notify('leasehold', 'closed:2')")
+        assert await heard.get() == "closed:2"
+        await ear.close()
+        await ear.close()
+        assert missed.empty()
 
 
 class Absent:
@@ -55,14 +53,12 @@ class Absent:
         raise DatabaseUnavailable
 
 
-def test_it_goes_on_trying_where_nobody_answers() -> None:
-    async def main() -> None:
-        absent = Absent()
-        ear = AsyncioListener(cast(Database, absent), str, bool)
-        ear.open()
-        async with asyncio.timeout(PATIENCE):
-            for _ in range(3):
-                await absent.tried.get()
-        await ear.close()
-
-    in_flavour("asyncio", main)
+@under_asyncio
+async def test_it_goes_on_trying_where_nobody_answers() -> None:
+    absent = Absent()
+    ear = AsyncioListener(cast(Database, absent), str, bool)
+    ear.open()
+    async with asyncio.timeout(PATIENCE):
+        for _ in range(3):
+            await absent.tried.get()
+    await ear.close()

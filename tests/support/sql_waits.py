@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from typing import TypeVar
 
 import trio
+from outcome import Outcome, acapture
 
 from leasehold.database import Caller, Database, ReservedConnection, Transaction
 from leasehold.database.border import listen
 from tests.support.sql_jobs import Scripted
 from tests.support.waiting import PATIENCE, eventually
+
+T = TypeVar("T")
 
 
 async def until_waiting(caller: Caller, lane_name: str) -> None:
@@ -64,9 +68,43 @@ async def open_transaction(database: Database, name: str) -> AsyncGenerator[Rese
         yield reserved
 
 
+async def meet(
+    database: Database,
+    first: Callable[[ReservedConnection], Awaitable[object]],
+    second: Callable[[ReservedConnection], Awaitable[T]],
+    end: str = "commit",
+) -> T:
+    """What the second is answered, which waits for the transaction of the first until that ends so. Raises what it is refused."""
+    answers: list[Outcome[T]] = []
+
+    async def follow() -> None:
+        async with database.reserve("second") as reserved:
+            answers.append(await acapture(second, reserved))
+
+    async with trio.open_nursery() as nursery, open_transaction(database, "first") as reserved:
+        await first(reserved)
+        nursery.start_soon(follow)
+        await until_waiting(database, "second")
+        await reserved.execute(end)
+    return answers[0].unwrap()
+
+
+async def meet_twice(database: Database, act: Callable[[ReservedConnection], Awaitable[T]], end: str = "commit") -> T:
+    """What the second of two is answered that do the same."""
+    return await meet(database, act, act, end)
+
+
 async def freeze(caller: Scripted, at: str) -> None:
     """Set the clock of this connection (a reserved or a transaction, not a pool)."""
     await caller.execute(f"set leasehold.frozen_clock = '{at}'")
+
+
+@asynccontextmanager
+async def frozen(database: Database, at: str) -> AsyncGenerator[ReservedConnection]:
+    """A connection whose clock stands still, until the block freezes it anew."""
+    async with database.reserve("frozen") as reserved:
+        await freeze(reserved, at)
+        yield reserved
 
 
 class _UndoneError(Exception):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID, uuid4
 
-from leasehold.database import Caller, Row
+from leasehold.database import Caller, Database, ReservedConnection, Row
 from leasehold.errors import LockTimeout, RowLocked
+from tests.support.sql_jobs import enqueue, enqueue_many
+from tests.support.sql_waits import frozen
 
 Refusals = dict[int, str]
 Json = Mapping[str, object]
@@ -67,6 +70,16 @@ class SqlWorker:
             timedelta(seconds=lease),
             None if kind_leases is None else json.dumps(kind_leases),
         )
+
+    async def given(self, kind: str = "echo", **fields: object) -> list[Row]:
+        """Enqueue a job, as `enqueue` does, and claim."""
+        await enqueue(self.caller, kind, **fields)
+        return await self.claim()
+
+    async def given_all(self, jobs: Sequence[object], batch: int = 10, **options: Any) -> list[Row]:
+        """Enqueue jobs, as `enqueue_many` does, and claim."""
+        await enqueue_many(self.caller, jobs)
+        return await self.claim(batch, **options)
 
     async def claim_one(self) -> Row:
         (job,) = await self.claim(1)
@@ -178,3 +191,10 @@ def ids(jobs: Sequence[Row]) -> list[int]:
 
 def refusals(rows: Sequence[Row]) -> Refusals:
     return {row["job_id"]: row["reason"] for row in rows}
+
+
+@asynccontextmanager
+async def frozen_worker(database: Database, at: str) -> AsyncGenerator[tuple[ReservedConnection, SqlWorker]]:
+    """A connection whose clock stands still, and a worker on it."""
+    async with frozen(database, at) as connection:
+        yield connection, SqlWorker(connection)

@@ -18,7 +18,7 @@ from leasehold.settings import Settings
 
 
 class Place(msgspec.Struct, kw_only=True):
-    """`description` is one line on the database, for people. With `keeps_logs` set, the folder stays, less the data."""
+    """`description` is of the database, for people. With `keeps_logs` set, the folder stays, less the data."""
 
     dsn: str
     folder: Path
@@ -34,6 +34,7 @@ async def open_place(settings: Settings, hurries: Callable[[], bool] = never) ->
     As soon as `hurries()`, a database of its own is not waited for. Raises what `embedded_postgres` raises.
     """
     place = Place(dsn=settings.database_url or "", folder=Path(tempfile.mkdtemp(prefix="leasehold-demo-")))
+    (place.folder / "logs").mkdir()
     server = ExitStack()
     try:
         if settings.database_url is None:

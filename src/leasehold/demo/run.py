@@ -62,8 +62,7 @@ class CensusRun(msgspec.Struct, kw_only=True):
     async def look(self, client: Client, columns: Sequence[str] | None = None) -> None:
         """See how it goes now; `columns` as in `client.jobs.search`."""
         async with client.transaction() as tx:
-            [clock] = await tx.fetch("select leasehold.clock() as now")
-        self.seen_at = clock["now"]
+            [[self.seen_at]] = await tx.fetch("select leasehold.clock()")
         jobs: list[JobRecord] = []
         first_id, before_id = self.acknowledged[0], None
         while before_id is None or before_id > first_id:

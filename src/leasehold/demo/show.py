@@ -22,17 +22,7 @@ from leasehold.demo.stdlib_census.measures import count_plainly
 from leasehold.demo.stdlib_census.report import MARKDOWN_NAME, read_report
 from leasehold.demo.stdlib_census.sources import standard_library
 from leasehold.demo.summary import DemoReport, make_report
-from leasehold.demo.troupe import (
-    ANSWER_SECONDS,
-    DRAIN_SECONDS,
-    DemoFailed,
-    Troupe,
-    ask_gateway,
-    free_port,
-    is_ready,
-    open_troupe,
-    plan_environment,
-)
+from leasehold.demo.troupe import ANSWER_SECONDS, DRAIN_SECONDS, Troupe, open_troupe, plan_environment, post_job
 from leasehold.errors import LeaseholdError
 from leasehold.settings import Settings
 
@@ -67,7 +57,7 @@ async def run_demo(
                 open_troupe(place.folder / "logs") as troupe,
                 open_client(place.dsn, pool_size=1, timeout=STATEMENT_SECONDS) as client,
             ):
-                return await Show(run, place, troupe, client, stage, settings.gateway_token, free_port()).give(keep)
+                return await Show(run, place, troupe, client, stage, settings.gateway_token).give(keep)
     finally:
         if trio.current_effective_deadline() == float("-inf"):
             stage.say("interrupted; all processes have ended")
@@ -83,68 +73,46 @@ class Show(msgspec.Struct):
     client: Client
     stage: Stage
     token: str | None
-    port: int
+    url: str = ""
 
     async def give(self, keep: Path | None) -> DemoReport:
         """All acts. Raises DemoFailed when one cannot be given; what is found wrong at the end is in the report."""
         try:
-            report = await self._perform(keep)
+            for act in (self._raise_curtain, self._knock, self._begin_census, self._kill_one, self._finish_census):
+                await act()
+            report = await self._add_up(keep)
             self.place.keeps_logs = not report.passed
             return report
         except BaseException as error:
             self.place.keeps_logs = isinstance(error, Exception)
-            await self._cancel_rest()
+            with trio.CancelScope(shield=True):  # leave nothing behind that waits for workers of ours
+                try:
+                    await self.client.jobs.cancel_all(queue=self.run.queue, dry_run=False)
+                except LeaseholdError as refusal:
+                    self.stage.say(f"the jobs that had not ended could not be cancelled: {refusal}")
             raise
         finally:
             if self.place.keeps_logs:
                 self.stage.say(f"the logs of all processes are in {self.place.folder}")
 
-    async def _perform(self, keep: Path | None) -> DemoReport:
-        await self._raise_curtain()
-        await self._knock()
-        await self._begin_census()
-        await self._kill_one()
-        await self._finish_census()
-        run = self.run
-        run.ended_badly = await self.troupe.stop(DRAIN_SECONDS)
-        await run.look(self.client)
-        self.stage.show(run, self.troupe.workers)
-        self.stage.say("counting the same files once more, in one plain process")
-        began = time.monotonic()
-        run.plain = await trio.to_thread.run_sync(count_plainly, standard_library(), abandon_on_cancel=True)
-        run.plain_seconds = time.monotonic() - began
-        run.reported = read_report(self.place.folder).files
-        if keep is not None:
-            shutil.copyfile(self.place.folder / MARKDOWN_NAME, keep)
-        return make_report(run, len(WORKERS), keep, self.stage.seconds)
-
-    async def _cancel_rest(self) -> None:
-        """Leave nothing behind that waits for workers of ours."""
-        with trio.CancelScope(shield=True):
-            try:
-                await self.client.jobs.cancel_all(queue=self.run.queue, dry_run=False)
-            except LeaseholdError as error:
-                self.stage.say(f"the jobs that had not ended could not be cancelled: {error}")
-
     async def _raise_curtain(self) -> None:
-        environ = plan_environment(self.place.dsn, self.run.queue, self.port)
+        environ = plan_environment(self.place.dsn, self.run.queue)
         for name in ("gateway", "scheduler", "reaper", *WORKERS):
             await self.troupe.start(name, environ)
 
-        async def are_ready() -> bool:
+        async def url_when_ready() -> str | None:
             ready = {each.worker_id for each in await self.client.workers.list() if each.state == "ready"}
-            return ready >= {*WORKERS} and await is_ready(self.port)
+            return await self.troupe.gateway_url() if ready >= {*WORKERS} else None
 
-        await self.troupe.until("the processes to be ready", are_ready)
+        self.url = await self.troupe.until("the processes to be ready", url_when_ready) or ""
         self.stage.say(f"gateway, scheduler, reaper and {len(WORKERS)} workers run, each in its own process")
-        self.stage.say(f"their dashboard, as long as they run: http://127.0.0.1:{self.port}/")
+        self.stage.say(f"their dashboard, as long as they run: {self.url}/")
 
     async def _knock(self) -> None:
         """Jobs for idle workers: how long until they start?"""
         for _ in range(KNOCKS):
             await self.client.wait(await self._post("census.knock"), timeout=ANSWER_SECONDS)
-        url = f"http://127.0.0.1:{self.port}/api/jobs"
-        self.stage.say(f"{KNOCKS} small jobs, each when the last had ended: POST {url}")
+        self.stage.say(f"{KNOCKS} small jobs, each when the last had ended: POST {self.url}/api/jobs")
 
     async def _begin_census(self) -> None:
         await self._post("census.discover", run=self.run.name, folder=str(self.place.folder), troubles=TROUBLES)
@@ -158,15 +126,9 @@ class Show(msgspec.Struct):
 
     async def _kill_one(self) -> None:
         run = self.run
-
-        def busy_worker() -> str | None:
-            if run.ended("report"):
-                raise DemoFailed("the census was over before a worker could be killed at work")
-            return run.busy_worker()
-
         await self._watch_until("a handler to fail on purpose", lambda: run.retries >= TROUBLES.stumbles)
         self.stage.say(f"one handler has failed {run.retries} times on purpose and is tried again")
-        run.victim = await self._watch_until("a worker in the middle of a job", busy_worker) or ""
+        run.victim = await self._watch_until("a worker in the middle of a job", run.busy_worker) or ""
         player = self.troupe.players[run.victim]
         await player.kill()
         await run.look(self.client, [])
@@ -181,11 +143,24 @@ class Show(msgspec.Struct):
         await self._watch_until("the report", lambda: run.ended("report"))
         self.stage.say(f"all {len(run.ended('measure'))} files are measured and the report is written")
 
+    async def _add_up(self, keep: Path | None) -> DemoReport:
+        run = self.run
+        run.ended_badly = await self.troupe.stop(DRAIN_SECONDS)
+        await run.look(self.client)
+        self.stage.show(run, self.troupe.workers)
+        self.stage.say("counting the same files once more, in one plain process")
+        began = time.monotonic()
+        run.plain = await trio.to_thread.run_sync(count_plainly, standard_library(), abandon_on_cancel=True)
+        run.plain_seconds = time.monotonic() - began
+        run.reported = read_report(self.place.folder).files
+        if keep is not None:
+            shutil.copyfile(self.place.folder / MARKDOWN_NAME, keep)
+        return make_report(run, len(WORKERS), keep, self.stage.seconds)
+
     async def _post(self, kind: str, **args: Any) -> int:
         """Enqueue over HTTP; returns the id."""
         job = {"kind": kind, "queue": self.run.queue, "args": args}
-        answer = await trio.to_thread.run_sync(ask_gateway, self.port, "/api/jobs", self.token, job)
-        job_id = int(msgspec.json.decode(answer)["id"])
+        job_id = await trio.to_thread.run_sync(post_job, self.url, self.token, job)
         self.run.acknowledged.append(job_id)
         return job_id
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -12,15 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from leasehold.demo.run import CensusRun, span_of
-from leasehold.demo.troupe import Player, PlayerState
+from leasehold.demo.troupe import Player
 
 PLAIN_PAUSE_SECONDS = 1.0
 BAR_WIDTH = 40
-MARKS: Mapping[PlayerState, tuple[str, str]] = {
-    "alive": ("●", "green"),
-    "killed": ("✗", "bold red"),
-    "ended": ("○", "dim"),
-}
+MARKS = {"alive": ("●", "green"), "killed": ("✗", "bold red"), "ended": ("○", "dim")}
 
 
 class Stage:
@@ -49,7 +45,9 @@ class Stage:
         """How things stand; may be called as often as one likes."""
         if self._console.is_terminal:
             self._live.start()
-            self._live.update(draw(run, workers), refresh=True)
+            bar = ProgressBar(len(run.of_kind("measure")) or 1, len(run.ended("measure")), width=BAR_WIDTH)
+            rows = [_worker_row(run, worker) for worker in workers]
+            self._live.update(Group("", grid(["", bar, *_progress(run)]), "", grid(*rows)), refresh=True)
         elif self.seconds >= self._next_line:
             self._next_line = self.seconds + PLAIN_PAUSE_SECONDS
             self.say(describe(run, workers))
@@ -69,14 +67,8 @@ def grid(*rows: Sequence[RenderableType]) -> Table:
 
 def describe(run: CensusRun, workers: Sequence[Player]) -> str:
     """One line."""
-    alive = f"{sum(worker.is_alive for worker in workers)} of {len(workers)} workers alive"
+    alive = f"{sum(each.is_alive for each in workers)} of {len(workers)} workers alive"
     return ", ".join([*(text.plain for text in _progress(run)), alive])
-
-
-def draw(run: CensusRun, workers: Sequence[Player]) -> Group:
-    """The bar and the workers."""
-    bar = ProgressBar(len(run.of_kind("measure")) or 1, len(run.ended("measure")), width=BAR_WIDTH)
-    return Group(Text(), grid(["", bar, *_progress(run)]), Text(), grid(*(_worker_row(run, each) for each in workers)))
 
 
 def _progress(run: CensusRun) -> list[Text]:

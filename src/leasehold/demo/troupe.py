@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
-import socket
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from http.client import HTTPException
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any, Literal, TypeVar
-from urllib.error import HTTPError
-from urllib.request import ProxyHandler, Request, build_opener
+from urllib.parse import urlsplit
 
 import msgspec
 import trio
@@ -30,12 +29,9 @@ PATIENCE_SECONDS = 45.0
 ANSWER_SECONDS = 10.0
 LOOK_SECONDS = 0.1
 TAIL_LINES = 12
-COMMANDS: Mapping[str, Sequence[str]] = {
-    "gateway": ["gateway"],
-    "scheduler": ["run", "scheduler"],
-    "reaper": ["run", "reaper"],
-}
-TOLD: Mapping[str, object] = {
+COMMANDS = {"gateway": ["gateway"], "scheduler": ["run", "scheduler"], "reaper": ["run", "reaper"]}
+SERVES = re.compile(r"gateway serves (http://\S+)")
+TOLD = {
     "APP": "leasehold.demo.stdlib_census:app",
     "SLOTS": 3,
     # Short times for a short show.
@@ -50,10 +46,8 @@ TOLD: Mapping[str, object] = {
     "LOG_LEVEL": "info",
     "LOG_FORMAT": "text",
     "GATEWAY_HOST": "127.0.0.1",
+    "GATEWAY_PORT": 0,
 }
-WITHOUT_PROXY = build_opener(ProxyHandler({}))
-
-PlayerState = Literal["alive", "killed", "ended"]
 
 
 class DemoFailed(LeaseholdError):
@@ -73,7 +67,7 @@ class Player(msgspec.Struct):
         return self.process.poll() is None
 
     @property
-    def state(self) -> PlayerState:
+    def state(self) -> Literal["alive", "killed", "ended"]:
         return "alive" if self.is_alive else "killed" if self.is_killed else "ended"
 
     async def kill(self) -> None:
@@ -84,16 +78,20 @@ class Player(msgspec.Struct):
 
 
 class Troupe:
-    """All processes. They end when `stop` is called, or with us however we end. `logs` is a folder to be made."""
+    """All processes. They end when `stop` is called, or with us however we end. `logs` is a folder."""
 
     def __init__(self, logs: Path) -> None:
         self._logs = logs
-        logs.mkdir()
         self.players: dict[str, Player] = {}
 
     @property
     def workers(self) -> list[Player]:
         return [player for player in self.players.values() if player.name not in COMMANDS]
+
+    async def gateway_url(self) -> str | None:
+        """Where the gateway says that it serves: its port may be one that it chose."""
+        found = SERVES.search(self.players["gateway"].log.read_text(errors="replace"))
+        return found and found[1]
 
     async def start(self, name: str, environ: Mapping[str, str]) -> None:
         """Start the process of this name; what has no other name is a worker."""
@@ -126,28 +124,25 @@ class Troupe:
                 code = player.process.poll() or 0
                 end = f"exit code {code}" if code >= 0 else signal.Signals(-code).name
                 tail = player.log.read_text(errors="replace").splitlines()[-TAIL_LINES:]
-                last_lines = "\n".join(f"  {line}" for line in tail)
-                raise DemoFailed(f"{player.name} ended ({end}); its last lines:\n{last_lines}")
+                raise DemoFailed("\n  ".join([f"{player.name} ended ({end}); its last lines:", *tail]))
 
     async def stop(self, drain_seconds: float, interrupt_seconds: float = INTERRUPT_SECONDS) -> list[str]:
         """Let all drain for some seconds, then interrupt them, then kill them; returns those that did not end well."""
+        unhurt = [player for player in self.players.values() if not player.is_killed]
         # The first SIGTERM drains a process, the second ends what still runs in it.
         for seconds in (drain_seconds, interrupt_seconds):
-            for player in self._alive():
-                player.process.terminate()
+            alive = [player.process for player in unhurt if player.is_alive]
+            for process in alive:
+                process.terminate()
             with trio.move_on_after(seconds):
-                for player in self._alive():
-                    await player.process.wait()
-        unhurt = [player for player in self.players.values() if not player.is_killed]
-        for player in self._alive():
-            await player.kill()
+                for process in alive:
+                    await process.wait()
         for player in self.players.values():
+            if player.is_alive:
+                await player.kill()
             if player.process.stdin is not None:
                 await player.process.stdin.aclose()
         return [player.name for player in unhurt if player.process.returncode != 0]
-
-    def _alive(self) -> list[Player]:
-        return [player for player in self.players.values() if player.is_alive]
 
 
 @asynccontextmanager
@@ -161,36 +156,24 @@ async def open_troupe(logs: Path) -> AsyncGenerator[Troupe]:
             await troupe.stop(ABORT_SECONDS, ABORT_SECONDS)
 
 
-def plan_environment(dsn: str, queue: str, port: int) -> dict[str, str]:
+def plan_environment(dsn: str, queue: str) -> dict[str, str]:
     """What all processes are told. An empty `dsn` leaves the PG… variables in charge."""
-    told = {**TOLD, "QUEUES": queue, "GATEWAY_PORT": port, **({"DATABASE_URL": dsn} if dsn else {})}
+    told = {**TOLD, "QUEUES": queue, **({"DATABASE_URL": dsn} if dsn else {})}
     return {**os.environ, "PYTHONUNBUFFERED": "1", **{f"LEASEHOLD_{name}": str(value) for name, value in told.items()}}
 
 
-def ask_gateway(port: int, path: str, token: str | None = None, job: Mapping[str, Any] | None = None) -> bytes:
-    """Ask the gateway of this machine, or have it enqueue a job. Blocks. Raises DemoFailed."""
+def post_job(url: str, token: str | None, job: dict[str, Any]) -> int:
+    """Enqueue over HTTP, past any proxy; returns the id. Blocks. Raises DemoFailed."""
     headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
-    request = Request(f"http://127.0.0.1:{port}{path}", msgspec.json.encode(job) if job else None, headers)
+    connection = HTTPConnection(urlsplit(url).netloc, timeout=ANSWER_SECONDS)
     try:
-        with WITHOUT_PROXY.open(request, timeout=ANSWER_SECONDS) as response:
-            return response.read()
-    except HTTPError as error:
-        raise DemoFailed(f"the gateway answers {path} with {error.code}: {error.read()!r}") from error
+        connection.request("POST", "/api/jobs", msgspec.json.encode(job), headers)
+        response = connection.getresponse()
+        body = response.read()
     except (OSError, HTTPException) as error:
-        raise DemoFailed(f"the gateway at {request.full_url} does not answer: {error!r}") from error
-
-
-async def is_ready(port: int) -> bool:
-    """Whether the gateway says so."""
-    try:
-        await trio.to_thread.run_sync(ask_gateway, port, "/readyz")
-    except DemoFailed:
-        return False
-    return True
-
-
-def free_port() -> int:
-    """A port of the loopback interface that nobody listens on just now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+        raise DemoFailed(f"the gateway at {url} does not answer: {error!r}") from error
+    finally:
+        connection.close()
+    if response.status >= 400:
+        raise DemoFailed(f"the gateway answers with {response.status}: {body!r}")
+    return int(msgspec.json.decode(body)["id"])

@@ -18,6 +18,8 @@ from leasehold.errors import BadInput
 from leasehold.jobs.middleware import checked_answer
 from leasehold.jobs.new_job import NewJob
 from leasehold.observability.observers import Observers
+from leasehold.payloads.claim_checks import filled
+from leasehold.payloads.options import open_store
 from leasehold.records.jobs import EnqueuedJob
 from leasehold.sync.database import SyncDatabase
 
@@ -128,9 +130,6 @@ class SyncCore:
         """The record with its large args and output, where the client knows the store. Raises as `payloads.claim_checks`."""
         if self._payloads is None or all(getattr(record, name, None) is None for name in ("args", "output")):
             return record
-        from leasehold.payloads.claim_checks import filled  # noqa: PLC0415  few clients have a store
-        from leasehold.payloads.options import open_store  # noqa: PLC0415  the same
-
         self._store = self._store or open_store(self._payloads)
         return filled(record, self._store, self.database.call)
 

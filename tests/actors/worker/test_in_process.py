@@ -15,7 +15,7 @@ from leasehold.actors.leases import keeper
 from leasehold.database import open_database
 from leasehold.errors import ActorFailed, BadInput, DatabaseUnavailable, SchemaMismatch
 from leasehold.events import WorkerStopping
-from tests.support.flavours import in_flavour
+from tests.support.flavours import in_flavour, under_asyncio
 from tests.support.working import unhurried
 
 NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"
@@ -90,7 +90,8 @@ def test_under_asyncio_it_runs_in_a_thread_of_its_own(database_url: str) -> None
     assert place.thread not in (None, threading.get_ident())
 
 
-def test_under_asyncio_handlers_of_asyncio_run_too(database_url: str) -> None:
+@under_asyncio
+async def test_under_asyncio_handlers_of_asyncio_run_too(database_url: str) -> None:
     app = leasehold.App(runs="asyncio")
 
     @app.kind
@@ -98,11 +99,8 @@ def test_under_asyncio_handlers_of_asyncio_run_too(database_url: str) -> None:
         await asyncio.sleep(0)
         return a + b
 
-    async def main() -> None:
-        async with leasehold.worker(app, database_url), leasehold.open_client(database_url, app=app) as client:
-            assert await client.wait(await client.enqueue(add.new(a=1, b=2))) == 3
-
-    in_flavour("asyncio", main)
+    async with leasehold.worker(app, database_url), leasehold.open_client(database_url, app=app) as client:
+        assert await client.wait(await client.enqueue(add.new(a=1, b=2))) == 3
 
 
 async def test_at_the_end_of_the_block_running_jobs_may_finish(database_url: str) -> None:
@@ -135,19 +133,16 @@ async def test_a_block_that_ends_by_an_exception_hands_back_at_once_and_raises_i
         assert (await client.get(job_id)).state == "pending"
 
 
-def test_so_does_one_under_asyncio(database_url: str) -> None:
+@under_asyncio
+async def test_so_does_one_under_asyncio(database_url: str) -> None:
     app, _, begun = app_with_a_gate()
-
-    async def main() -> None:
-        async with leasehold.open_client(database_url) as client:
-            job_id = await client.enqueue("wait")
-            with pytest.raises(ZeroDivisionError):  # noqa: PT012
-                async with leasehold.worker(app, database_url, drain_seconds=3600):
-                    await asyncio.to_thread(begun.wait)
-                    raise ZeroDivisionError
-            assert (await client.get(job_id)).state == "pending"
-
-    in_flavour("asyncio", main)
+    async with leasehold.open_client(database_url) as client:
+        job_id = await client.enqueue("wait")
+        with pytest.raises(ZeroDivisionError):  # noqa: PT012
+            async with leasehold.worker(app, database_url, drain_seconds=3600):
+                await asyncio.to_thread(begun.wait)
+                raise ZeroDivisionError
+        assert (await client.get(job_id)).state == "pending"
 
 
 async def test_a_block_that_is_cancelled_hands_back_at_once(database_url: str) -> None:
@@ -163,7 +158,8 @@ async def test_a_block_that_is_cancelled_hands_back_at_once(database_url: str) -
         assert (await client.get(job_id)).state == "pending"
 
 
-def test_so_is_one_under_asyncio_also_while_it_drains(database_url: str) -> None:
+@under_asyncio
+async def test_so_is_one_under_asyncio_also_while_it_drains(database_url: str) -> None:
     app, _, begun = app_with_a_gate()
     drains = threading.Event()
     app.subscribe(WorkerStopping, lambda _: drains.set())
@@ -173,16 +169,13 @@ def test_so_is_one_under_asyncio_also_while_it_drains(database_url: str) -> None
             await client.enqueue("wait")
             await asyncio.to_thread(begun.wait)
 
-    async def main() -> None:
-        async with leasehold.open_client(database_url) as client:
-            draining = asyncio.create_task(block(client))
-            await asyncio.to_thread(drains.wait)
-            draining.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await draining
-            assert [job.state for job in await client.jobs.list()] == ["pending"]
-
-    in_flavour("asyncio", main)
+    async with leasehold.open_client(database_url) as client:
+        draining = asyncio.create_task(block(client))
+        await asyncio.to_thread(drains.wait)
+        draining.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await draining
+        assert [job.state for job in await client.jobs.list()] == ["pending"]
 
 
 async def test_a_worker_that_cannot_go_on_cancels_the_block_and_says_why(
@@ -194,17 +187,14 @@ async def test_a_worker_that_cannot_go_on_cancels_the_block_and_says_why(
             await trio.sleep_forever()
 
 
-def test_so_it_does_under_asyncio(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@under_asyncio
+async def test_so_it_does_under_asyncio(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     break_keeper(monkeypatch)
-
-    async def main() -> None:
-        with pytest.raises(ActorFailed, match=r"lease keeper failed: .*it broke"):
-            async with leasehold.worker(leasehold_app(), database_url):
-                await asyncio.Event().wait()
-        assert asyncio.current_task() is not None
-        await asyncio.sleep(0)  # nobody cancels us any more
-
-    in_flavour("asyncio", main)
+    with pytest.raises(ActorFailed, match=r"lease keeper failed: .*it broke"):
+        async with leasehold.worker(leasehold_app(), database_url):
+            await asyncio.Event().wait()
+    assert asyncio.current_task() is not None
+    await asyncio.sleep(0)  # nobody cancels us any more
 
 
 @pytest.mark.parametrize("runs", ["trio", "asyncio"])

@@ -18,7 +18,7 @@ from leasehold.gateway.access.token_cache import (
     DatabaseTokens,
     open_tokens,
 )
-from tests.gateway.fakes.running import run
+from tests.support.flavours import under_asyncio
 from tests.support.waiting import PATIENCE
 
 
@@ -64,179 +64,155 @@ class Bundle:
 CI = Identity(name="ci", token_id=1, scopes=frozenset({Scope.READ}))
 
 
-def test_a_token_is_asked_for_once_and_remembered_for_a_moment() -> None:
-    async def main() -> None:
-        bundle = Bundle()
-        bundle.tokens.hears = True
-        token = bundle.add()
-        assert bundle.tokens.recall(token) is None
-        assert [await bundle.tokens.find(token) for _ in range(3)] == [CI] * 3
-        assert (bundle.database.asked, bundle.tokens.recall(token)) == (1, CI)
-        bundle.now += HEARING_SECONDS
-        assert bundle.tokens.recall(token) is None
-        await bundle.tokens.find(token)
-        assert bundle.database.asked == 2
-
-    run(main())
+@under_asyncio
+async def test_a_token_is_asked_for_once_and_remembered_for_a_moment() -> None:
+    bundle = Bundle()
+    bundle.tokens.hears = True
+    token = bundle.add()
+    assert bundle.tokens.recall(token) is None
+    assert [await bundle.tokens.find(token) for _ in range(3)] == [CI] * 3
+    assert (bundle.database.asked, bundle.tokens.recall(token)) == (1, CI)
+    bundle.now += HEARING_SECONDS
+    assert bundle.tokens.recall(token) is None
+    await bundle.tokens.find(token)
+    assert bundle.database.asked == 2
 
 
-def test_that_there_is_no_such_token_is_remembered_too() -> None:
-    async def main() -> None:
-        bundle = Bundle()
-        token = make_token()
-        assert [await bundle.tokens.find(token) for _ in range(3)] == [None] * 3
-        assert bundle.database.asked == 1
-
-    run(main())
+@under_asyncio
+async def test_that_there_is_no_such_token_is_remembered_too() -> None:
+    bundle = Bundle()
+    token = make_token()
+    assert [await bundle.tokens.find(token) for _ in range(3)] == [None] * 3
+    assert bundle.database.asked == 1
 
 
 @pytest.mark.parametrize(("hears", "expires_in", "seconds"), [(False, None, DEAF_SECONDS), (True, 4.0, 4.0)])
-def test_it_is_forgotten_sooner_where_changes_are_not_heard_or_when_it_expires(
+@under_asyncio
+async def test_it_is_forgotten_sooner_where_changes_are_not_heard_or_when_it_expires(
     hears: bool, expires_in: float | None, seconds: float
 ) -> None:
-    async def main() -> None:
-        bundle = Bundle()
-        bundle.tokens.hears = hears
-        token = bundle.add(expires_in=expires_in)
-        await bundle.tokens.find(token)
-        bundle.now += seconds * 0.99
-        assert bundle.tokens.recall(token) == CI
-        bundle.now += seconds * 0.02
-        assert bundle.tokens.recall(token) is None
-
-    run(main())
+    bundle = Bundle()
+    bundle.tokens.hears = hears
+    token = bundle.add(expires_in=expires_in)
+    await bundle.tokens.find(token)
+    bundle.now += seconds * 0.99
+    assert bundle.tokens.recall(token) == CI
+    bundle.now += seconds * 0.02
+    assert bundle.tokens.recall(token) is None
 
 
-def test_those_who_ask_at_the_same_time_share_one_query_and_one_who_hangs_up_takes_nothing_away() -> None:
-    async def main() -> None:
-        bundle = Bundle()
-        token = bundle.add()
-        bundle.database.gate.clear()
-        asking = [asyncio.create_task(bundle.tokens.find(token)) for _ in range(5)]
-        await bundle.database.entered.wait()
-        asking[0].cancel()
-        bundle.database.gate.set()
-        answers = await asyncio.gather(*asking, return_exceptions=True)
-        assert isinstance(answers[0], asyncio.CancelledError)
-        assert (answers[1:], bundle.database.asked) == ([CI] * 4, 1)
-
-    run(main())
+@under_asyncio
+async def test_those_who_ask_at_the_same_time_share_one_query_and_one_who_hangs_up_takes_nothing_away() -> None:
+    bundle = Bundle()
+    token = bundle.add()
+    bundle.database.gate.clear()
+    asking = [asyncio.create_task(bundle.tokens.find(token)) for _ in range(5)]
+    await bundle.database.entered.wait()
+    asking[0].cancel()
+    bundle.database.gate.set()
+    answers = await asyncio.gather(*asking, return_exceptions=True)
+    assert isinstance(answers[0], asyncio.CancelledError)
+    assert (answers[1:], bundle.database.asked) == ([CI] * 4, 1)
 
 
-def test_what_was_asked_before_a_change_is_not_remembered_after_it() -> None:
-    async def main() -> None:
-        bundle = Bundle()
-        token = bundle.add()
-        bundle.database.gate.clear()
-        asking = asyncio.create_task(bundle.tokens.find(token))
-        await bundle.database.entered.wait()
-        bundle.database.rows = []
-        bundle.tokens.forget()
-        bundle.database.gate.set()
-        assert await asking == CI
-        assert bundle.tokens.last_known(token) is None
-        assert await bundle.tokens.find(token) is None
-
-    run(main())
+@under_asyncio
+async def test_what_was_asked_before_a_change_is_not_remembered_after_it() -> None:
+    bundle = Bundle()
+    token = bundle.add()
+    bundle.database.gate.clear()
+    asking = asyncio.create_task(bundle.tokens.find(token))
+    await bundle.database.entered.wait()
+    bundle.database.rows = []
+    bundle.tokens.forget()
+    bundle.database.gate.set()
+    assert await asking == CI
+    assert bundle.tokens.last_known(token) is None
+    assert await bundle.tokens.find(token) is None
 
 
-def test_a_lost_connection_meanwhile_does_not_make_it_unknown() -> None:
-    async def main() -> None:
-        bundle = Bundle()
-        token = bundle.add()
-        bundle.database.gate.clear()
-        asking = asyncio.create_task(bundle.tokens.find(token))
-        await bundle.database.entered.wait()
-        bundle.tokens.forget(has_changed=False)
-        bundle.database.gate.set()
-        await asking
-        assert (bundle.tokens.recall(token), bundle.tokens.last_known(token)) == (None, CI)
-
-    run(main())
+@under_asyncio
+async def test_a_lost_connection_meanwhile_does_not_make_it_unknown() -> None:
+    bundle = Bundle()
+    token = bundle.add()
+    bundle.database.gate.clear()
+    asking = asyncio.create_task(bundle.tokens.find(token))
+    await bundle.database.entered.wait()
+    bundle.tokens.forget(has_changed=False)
+    bundle.database.gate.set()
+    await asking
+    assert (bundle.tokens.recall(token), bundle.tokens.last_known(token)) == (None, CI)
 
 
-def test_nobody_waits_for_suspects_and_a_token_that_was_good_is_none() -> None:
-    async def main() -> None:
-        bundle = Bundle()
-        good, fresh = bundle.add(), make_token()
-        assert await bundle.tokens.find(good) == CI
-        bundle.now += HEARING_SECONDS
-        bundle.database.gate.clear()
-        tasks = [asyncio.create_task(bundle.tokens.find(make_token(), is_suspect=True)) for _ in range(20)]
-        tasks.append(asyncio.create_task(bundle.tokens.find(good, is_suspect=True)))
-        tasks.append(asyncio.create_task(bundle.tokens.find(fresh)))
-        for _ in range(100):
-            await asyncio.sleep(0)
-        assert bundle.database.asked == 1 + SUSPECT_LOOKUPS_AT_ONCE + 2
-        bundle.database.gate.set()
-        await asyncio.gather(*tasks)
-
-    run(main())
+@under_asyncio
+async def test_nobody_waits_for_suspects_and_a_token_that_was_good_is_none() -> None:
+    bundle = Bundle()
+    good, fresh = bundle.add(), make_token()
+    assert await bundle.tokens.find(good) == CI
+    bundle.now += HEARING_SECONDS
+    bundle.database.gate.clear()
+    tasks = [asyncio.create_task(bundle.tokens.find(make_token(), is_suspect=True)) for _ in range(20)]
+    tasks.append(asyncio.create_task(bundle.tokens.find(good, is_suspect=True)))
+    tasks.append(asyncio.create_task(bundle.tokens.find(fresh)))
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert bundle.database.asked == 1 + SUSPECT_LOOKUPS_AT_ONCE + 2
+    bundle.database.gate.set()
+    await asyncio.gather(*tasks)
 
 
-def test_guesses_push_no_good_token_out(monkeypatch: pytest.MonkeyPatch) -> None:
+@under_asyncio
+async def test_guesses_push_no_good_token_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(token_cache, "MOST_REMEMBERED", 3)
-
-    async def main() -> None:
-        bundle = Bundle()
-        good = bundle.add()
-        await bundle.tokens.find(good)
-        bundle.database.rows = []
-        for _ in range(5):
-            assert await bundle.tokens.find(make_token()) is None
-        assert bundle.tokens.recall(good) == CI
-
-    run(main())
+    bundle = Bundle()
+    good = bundle.add()
+    await bundle.tokens.find(good)
+    bundle.database.rows = []
+    for _ in range(5):
+        assert await bundle.tokens.find(make_token()) is None
+    assert bundle.tokens.recall(good) == CI
 
 
-def test_who_had_a_token_is_known_for_some_minutes_unless_it_was_changed() -> None:
-    async def main() -> None:
-        bundle = Bundle()
-        token, brief = bundle.add(), make_token()
-        await bundle.tokens.find(token)
-        bundle.add(expires_in=30.0)
-        await bundle.tokens.find(brief)
-        bundle.tokens.forget(has_changed=False)
-        bundle.now += 31
-        assert bundle.tokens.recall(token) is None
-        assert (bundle.tokens.last_known(token), bundle.tokens.last_known(brief)) == (CI, None)
-        bundle.tokens.forget()
-        assert bundle.tokens.last_known(token) is None
-        bundle.add()
-        await bundle.tokens.find(token)
-        bundle.now += LAST_KNOWN_SECONDS
-        assert bundle.tokens.last_known(token) is None
-
-    run(main())
+@under_asyncio
+async def test_who_had_a_token_is_known_for_some_minutes_unless_it_was_changed() -> None:
+    bundle = Bundle()
+    token, brief = bundle.add(), make_token()
+    await bundle.tokens.find(token)
+    bundle.add(expires_in=30.0)
+    await bundle.tokens.find(brief)
+    bundle.tokens.forget(has_changed=False)
+    bundle.now += 31
+    assert bundle.tokens.recall(token) is None
+    assert (bundle.tokens.last_known(token), bundle.tokens.last_known(brief)) == (CI, None)
+    bundle.tokens.forget()
+    assert bundle.tokens.last_known(token) is None
+    bundle.add()
+    await bundle.tokens.find(token)
+    bundle.now += LAST_KNOWN_SECONDS
+    assert bundle.tokens.last_known(token) is None
 
 
-def test_whether_there_are_any_is_remembered_until_something_changes() -> None:
-    async def main() -> None:
-        bundle = Bundle()
-        assert [await bundle.tokens.has_any() for _ in range(3)] == [False] * 3
-        assert bundle.database.asked == 1
-        bundle.add()
-        bundle.tokens.forget()
-        assert await bundle.tokens.has_any()
-
-    run(main())
+@under_asyncio
+async def test_whether_there_are_any_is_remembered_until_something_changes() -> None:
+    bundle = Bundle()
+    assert [await bundle.tokens.has_any() for _ in range(3)] == [False] * 3
+    assert bundle.database.asked == 1
+    bundle.add()
+    bundle.tokens.forget()
+    assert await bundle.tokens.has_any()
 
 
-def test_a_revoked_token_is_forgotten_when_its_revocation_is_notified(database_url: str) -> None:
+@under_asyncio
+async def test_a_revoked_token_is_forgotten_when_its_revocation_is_notified(database_url: str) -> None:
     """The clock stands still: nothing is forgotten because of its age."""
-
-    async def main() -> None:
-        async with open_asyncio_database(database_url) as database, open_tokens(database, lambda: 0.0) as tokens:
-            made = await Client(database).tokens.create("ci", ["read"])
-            await until(database, lambda: tokens.hears)
-            # Its own creation is notified too, and may be heard between the two.
-            while tokens.recall(made.secret) is None:
-                assert await tokens.find(made.secret) is not None
-            await Client(database).tokens.revoke(made.token_id)
-            await until(database, lambda: tokens.recall(made.secret) is None)
-            assert await tokens.find(made.secret) is None
-
-    run(main())
+    async with open_asyncio_database(database_url) as database, open_tokens(database, lambda: 0.0) as tokens:
+        made = await Client(database).tokens.create("ci", ["read"])
+        await until(database, lambda: tokens.hears)
+        # Its own creation is notified too, and may be heard between the two.
+        while tokens.recall(made.secret) is None:
+            assert await tokens.find(made.secret) is not None
+        await Client(database).tokens.revoke(made.token_id)
+        await until(database, lambda: tokens.recall(made.secret) is None)
+        assert await tokens.find(made.secret) is None
 
 
 async def until(database: Database, condition: object) -> None:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
 from datetime import UTC, datetime
 from typing import Any
-
-import pytest
 
 from leasehold.checks.work import check_workers
 from leasehold.database import Database
 from leasehold.settings import Settings
-from tests.gateway.fakes.running import RunningGateway, running_service
+from tests.gateway.fakes.running import RunningGateway
 from tests.support.sql_jobs import enqueue_many
 from tests.support.sql_worker import SqlWorker
 
@@ -68,12 +65,6 @@ WORKER_TASKS = {
     "created_at",
     "updated_at",
 }
-
-
-@pytest.fixture
-def gateway(database_url: str) -> Generator[RunningGateway]:
-    with running_service(database_url) as gateway:
-        yield gateway
 
 
 def call(gateway: RunningGateway, method: str, path: str, body: bytes | None = None, status: int = 200) -> Any:

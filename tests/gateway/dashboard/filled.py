@@ -78,6 +78,4 @@ def wait_for(page: Page, text: str) -> None:
 
 
 def _made(gateway: RunningGateway, path: str, **body: Any) -> int:
-    answer = gateway.call("POST", path, body)
-    assert answer.status == 201, answer.body
-    return answer.body["id"]
+    return gateway.done("POST", path, body)["id"]

@@ -20,9 +20,7 @@ def incarnation_of(worker_id: str) -> str:
 def beat(gateway: RunningGateway, worker_id: str, **fields: Any) -> list[dict[str, Any]]:
     """A heartbeat; answers the commands for the worker."""
     body = {"incarnation": incarnation_of(worker_id), "version": "go 1", **fields}
-    answer = gateway.call("POST", f"/api/workers/{quote(worker_id, safe='')}/heartbeat", body)
-    assert answer.status == 200, answer.body
-    return answer.body["commands"] or NOTHING
+    return gateway.done("POST", f"/api/workers/{quote(worker_id, safe='')}/heartbeat", body)["commands"] or NOTHING
 
 
 def register(gateway: RunningGateway, worker_id: str, **fields: Any) -> None:

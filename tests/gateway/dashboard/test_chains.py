@@ -22,9 +22,7 @@ LAYOUT = """async (nodes) => {
 
 
 def start(gateway: RunningGateway, kind: str, **fields: Any) -> int:
-    answer = gateway.call("POST", "/api/chains", {"kind": kind, **fields})
-    assert answer.status == 201, answer.body
-    return answer.body["id"]
+    return gateway.done("POST", "/api/chains", {"kind": kind, **fields})["id"]
 
 
 def fan_in(gateway: RunningGateway) -> tuple[list[int], int, int]:

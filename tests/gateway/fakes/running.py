@@ -94,6 +94,12 @@ class RunningGateway:
         finally:
             connection.close()
 
+    def done(self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None) -> Any:
+        """The body of the answer to a request that has to succeed."""
+        answer = self.call(method, path, body, headers)
+        assert answer.status in {200, 201}, answer.body
+        return answer.body
+
     def fetch(self, path: str) -> Answer:
         """The text at a path, which need not be JSON."""
         connection = http.client.HTTPConnection(*self.address, timeout=PATIENCE)

@@ -20,9 +20,7 @@ def gateway(database_url: str, psql: Psql) -> Generator[RunningGateway]:
 
 
 def get(gateway: RunningGateway, path: str) -> Any:
-    answer = gateway.call("GET", path)
-    assert answer.status == 200, answer.body
-    return answer.body
+    return gateway.done("GET", path)
 
 
 def test_capacity_is_answered_for_all_queues_and_planned_for_one(gateway: RunningGateway) -> None:

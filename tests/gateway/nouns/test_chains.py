@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-
-import pytest
 
 from leasehold.app import App
 from tests.conftest import Psql
 from tests.gateway.fakes.running import RunningGateway, running_service
 
 
-@pytest.fixture
-def gateway(database_url: str) -> Generator[RunningGateway]:
-    with running_service(database_url) as gateway:
-        yield gateway
-
-
 def start(gateway: RunningGateway, kind: str = "pay", **fields: Any) -> int:
-    answer = gateway.call("POST", "/api/chains", {"kind": kind, **fields})
-    assert answer.status == 201, answer.body
-    return answer.body["id"]
+    return gateway.done("POST", "/api/chains", {"kind": kind, **fields})["id"]
 
 
 def complete(gateway: RunningGateway, chain_id: int, **body: Any) -> list[int]:
-    answer = gateway.call("POST", f"/api/chains/{chain_id}/complete", body)
-    assert answer.status == 200, answer.body
-    return answer.body["new_ids"]
+    return gateway.done("POST", f"/api/chains/{chain_id}/complete", body)["new_ids"]
 
 
 def test_a_chain_is_started_continued_completed_and_read(gateway: RunningGateway) -> None:

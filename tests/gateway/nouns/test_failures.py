@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -11,15 +11,9 @@ import pytest
 
 from tests.conftest import Psql
 from tests.gateway.fakes.failing import fail_jobs
-from tests.gateway.fakes.running import RunningGateway, running_service
+from tests.gateway.fakes.running import RunningGateway
 
 Fail = Callable[..., list[int]]
-
-
-@pytest.fixture
-def gateway(database_url: str) -> Generator[RunningGateway]:
-    with running_service(database_url) as gateway:
-        yield gateway
 
 
 @pytest.fixture
@@ -28,9 +22,7 @@ def fail(gateway: RunningGateway, database_url: str, psql: Psql) -> Fail:
 
 
 def groups(gateway: RunningGateway, **query: Any) -> list[dict[str, Any]]:
-    answer = gateway.call("GET", f"/api/failures?{urlencode(query)}")
-    assert answer.status == 200, answer.body
-    return answer.body["items"]
+    return gateway.done("GET", f"/api/failures?{urlencode(query)}")["items"]
 
 
 def test_failures_are_grouped_by_fingerprint(gateway: RunningGateway, fail: Fail) -> None:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Generator
 from pathlib import Path
-
-import pytest
 
 from leasehold.payloads.auditing import PAYLOAD_FINDINGS
 from leasehold.records.measures import MEANINGS
@@ -17,12 +14,6 @@ from tests.gateway.fakes.running import RunningGateway, running_service
 from tests.support.saved import save
 
 FUNCTIONS = Path(__file__).parents[3] / "sql" / "functions" / "upkeep"
-
-
-@pytest.fixture
-def gateway(database_url: str) -> Generator[RunningGateway]:
-    with running_service(database_url) as gateway:
-        yield gateway
 
 
 def test_every_finding_of_the_database_has_a_meaning() -> None:

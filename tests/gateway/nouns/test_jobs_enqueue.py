@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
-
-import pytest
 
 from leasehold.client import Client
 from leasehold.database import open_asyncio_database
 from leasehold.gateway.routing.services import preferred_wait
 from tests.conftest import Psql
-from tests.gateway.fakes.running import RunningGateway, run, running_service
+from tests.gateway.fakes.running import RunningGateway, run
 
 WAITERS = "select count(*) from leasehold.chain_waiters"
-
-
-@pytest.fixture
-def gateway(database_url: str) -> Generator[RunningGateway]:
-    with running_service(database_url) as gateway:
-        yield gateway
 
 
 def test_the_answer_comes_when_the_result_is_there(gateway: RunningGateway, database_url: str, psql: Psql) -> None:

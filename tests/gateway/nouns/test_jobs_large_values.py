@@ -22,15 +22,11 @@ def gateway(database_url: str, tmp_path: Path) -> Generator[RunningGateway]:
 
 
 def enqueued(gateway: RunningGateway) -> int:
-    answer = gateway.call("POST", "/api/jobs", {"kind": "crawl", "args": PAGES})
-    assert answer.status == 201, answer.body
-    return answer.body["id"]
+    return gateway.done("POST", "/api/jobs", {"kind": "crawl", "args": PAGES})["id"]
 
 
 def shown_args(gateway: RunningGateway, job_id: int) -> Any:
-    answer = gateway.call("GET", f"/api/jobs/{job_id}")
-    assert answer.status == 200, answer.body
-    return answer.body["args"]
+    return gateway.done("GET", f"/api/jobs/{job_id}")["args"]
 
 
 def test_a_job_is_shown_with_its_large_args_and_a_list_with_their_summary(

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator
 from itertools import product
 from typing import Any
 from urllib.parse import quote
 
-import pytest
-
 from leasehold.gateway.nouns.jobs import Field
 from leasehold.records.jobs import JobRecord
 from tests.conftest import Psql
-from tests.gateway.fakes.running import RunningGateway, running_service
+from tests.gateway.fakes.running import RunningGateway
 
 FAIL = """
 do $$ declare v_id bigint; begin
@@ -22,12 +19,6 @@ do $$ declare v_id bigint; begin
                                 array['{"type": "ValueError", "message": "boom"}'::jsonb], null, array[true]);
 end $$
 """
-
-
-@pytest.fixture
-def gateway(database_url: str) -> Generator[RunningGateway]:
-    with running_service(database_url) as gateway:
-        yield gateway
 
 
 def make(gateway: RunningGateway, kind: str = "pay", **fields: Any) -> int:

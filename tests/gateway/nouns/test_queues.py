@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-
-import pytest
-
 from tests.conftest import Psql
-from tests.gateway.fakes.running import RunningGateway, running_service
-
-
-@pytest.fixture
-def gateway(database_url: str) -> Generator[RunningGateway]:
-    with running_service(database_url) as gateway:
-        yield gateway
+from tests.gateway.fakes.running import RunningGateway
 
 
 def test_a_queue_is_paused_and_resumed(gateway: RunningGateway) -> None:

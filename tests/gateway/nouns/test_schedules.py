@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any
 from urllib.parse import quote
-
-import pytest
 
 from leasehold.app import App
 from tests.gateway.access.test_audit_log import call, prepare
@@ -15,16 +12,8 @@ from tests.gateway.fakes.running import RunningGateway, running_service
 NIGHTLY = {"name": "nightly", "kind": "clean_up", "args": {"days": 30}, "cron": "0 3 * * *", "zone": "Europe/Berlin"}
 
 
-@pytest.fixture
-def gateway(database_url: str) -> Generator[RunningGateway]:
-    with running_service(database_url) as gateway:
-        yield gateway
-
-
 def make(gateway: RunningGateway, name: str = "nightly", **fields: Any) -> dict[str, Any]:
-    answer = gateway.call("POST", "/api/schedules", {**NIGHTLY, "name": name, **fields})
-    assert answer.status == 201, answer.body
-    return answer.body
+    return gateway.done("POST", "/api/schedules", {**NIGHTLY, "name": name, **fields})
 
 
 def refused(gateway: RunningGateway, method: str, path: str, body: object = None) -> tuple[int, str, str]:

@@ -17,9 +17,7 @@ def define(psql: Psql, database_url: str) -> None:
 
 
 def post(gateway: RunningGateway, step: str, body: object = None) -> dict[str, Any]:
-    answer = gateway.call("POST", f"/api/tasks/migration/{step}", body)
-    assert answer.status == 200, answer.body
-    return answer.body
+    return gateway.done("POST", f"/api/tasks/migration/{step}", body)
 
 
 def test_the_five_steps_at_the_paths_of_the_task_workers(database_url: str, psql: Psql) -> None:

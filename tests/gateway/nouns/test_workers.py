@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any
 from uuid import uuid4
 
-import pytest
-
 from tests.conftest import Psql
-from tests.gateway.fakes.running import RunningGateway, running_service
+from tests.gateway.fakes.running import RunningGateway
 
 INCARNATION = "5f0c6a3e-8a1e-4d7b-9a53-0f0c5f3d9b10"
 
 
-@pytest.fixture
-def gateway(database_url: str) -> Generator[RunningGateway]:
-    with running_service(database_url) as gateway:
-        yield gateway
-
-
 def beat(gateway: RunningGateway, worker_id: str = "go-1", **fields: Any) -> Any:
-    answer = gateway.call("POST", f"/api/workers/{worker_id}/heartbeat", {"incarnation": INCARNATION, **fields})
-    assert answer.status == 200, answer.body
-    return answer.body
+    return gateway.done("POST", f"/api/workers/{worker_id}/heartbeat", {"incarnation": INCARNATION, **fields})
 
 
 def tell(gateway: RunningGateway, command: str, worker: str = "go-1", **args: int) -> Any:

@@ -12,7 +12,7 @@ from leasehold.gateway.routing.coalescer import Coalescer, Room
 from leasehold.jobs.new_job import NewJob
 from leasehold.records.jobs import EnqueuedJob
 from tests.gateway.fakes.client import FakeClient
-from tests.gateway.fakes.running import run
+from tests.support.flavours import under_asyncio
 
 
 def new_jobs(count: int) -> list[NewJob]:
@@ -23,191 +23,125 @@ async def outcomes_of(coalescer: Coalescer, jobs: Sequence[NewJob]) -> list[Enqu
     return await asyncio.gather(*(coalescer.enqueue(job) for job in jobs), return_exceptions=True)
 
 
-def test_a_lone_job_goes_at_once() -> None:
-    async def main() -> None:
-        client = FakeClient()
-        assert await Coalescer(client.enqueue_with_outcomes).enqueue(NewJob(kind="echo")) == EnqueuedJob(1, True)
-        assert [len(statement) for statement in client.statements] == [1]
-
-    run(main())
+@under_asyncio
+async def test_a_lone_job_goes_at_once() -> None:
+    client = FakeClient()
+    assert await Coalescer(client.enqueue_with_outcomes).enqueue(NewJob(kind="echo")) == EnqueuedJob(1, True)
+    assert [len(statement) for statement in client.statements] == [1]
 
 
-def test_jobs_that_arrive_during_a_statement_share_the_next_one_and_each_gets_its_own_id() -> None:
-    async def main() -> None:
-        client = FakeClient()
-        client.gate = asyncio.Event()
-        coalescer = Coalescer(client.enqueue_with_outcomes)
-        first = asyncio.create_task(coalescer.enqueue(NewJob(kind="first")))
-        await client.entered.wait()
-        others = [asyncio.create_task(coalescer.enqueue(job)) for job in new_jobs(50)]
-        await asyncio.sleep(0)
-        assert coalescer.statistics().waiting == 50
-        client.gate.set()
-        assert (await first).job_id == 1
-        assert await asyncio.gather(*others) == [EnqueuedJob(job_id, True) for job_id in range(2, 52)]
-        assert [len(statement) for statement in client.statements] == [1, 50]
-
-    run(main())
+@under_asyncio
+async def test_jobs_that_arrive_during_a_statement_share_the_next_one_and_each_gets_its_own_id() -> None:
+    client = FakeClient()
+    client.gate = asyncio.Event()
+    coalescer = Coalescer(client.enqueue_with_outcomes)
+    first = asyncio.create_task(coalescer.enqueue(NewJob(kind="first")))
+    await client.entered.wait()
+    others = [asyncio.create_task(coalescer.enqueue(job)) for job in new_jobs(50)]
+    await asyncio.sleep(0)
+    assert coalescer.statistics().waiting == 50
+    client.gate.set()
+    assert (await first).job_id == 1
+    assert await asyncio.gather(*others) == [EnqueuedJob(job_id, True) for job_id in range(2, 52)]
+    assert [len(statement) for statement in client.statements] == [1, 50]
 
 
-def test_no_statement_is_larger_than_allowed() -> None:
-    async def main() -> None:
-        client = FakeClient()
-        await outcomes_of(Coalescer(client.enqueue_with_outcomes, room=Room(statement_jobs=20)), new_jobs(50))
-        assert [len(statement) for statement in client.statements] == [20, 20, 10]
-
-    run(main())
+@under_asyncio
+async def test_no_statement_is_larger_than_allowed() -> None:
+    client = FakeClient()
+    await outcomes_of(Coalescer(client.enqueue_with_outcomes, room=Room(statement_jobs=20)), new_jobs(50))
+    assert [len(statement) for statement in client.statements] == [20, 20, 10]
 
 
-def test_large_jobs_share_a_statement_only_as_far_as_they_fit() -> None:
-    async def main() -> None:
-        client = FakeClient()
-        coalescer = Coalescer(client.enqueue_with_outcomes, room=Room(statement_bytes=100))
-        sizes = [30, 30, 40, 1, 500, 60, 60]
-        await asyncio.gather(*(coalescer.enqueue(NewJob(kind="large"), size) for size in sizes))
-        assert [len(statement) for statement in client.statements] == [3, 1, 1, 1, 1]
-
-    run(main())
+@under_asyncio
+async def test_large_jobs_share_a_statement_only_as_far_as_they_fit() -> None:
+    client = FakeClient()
+    coalescer = Coalescer(client.enqueue_with_outcomes, room=Room(statement_bytes=100))
+    sizes = [30, 30, 40, 1, 500, 60, 60]
+    await asyncio.gather(*(coalescer.enqueue(NewJob(kind="large"), size) for size in sizes))
+    assert [len(statement) for statement in client.statements] == [3, 1, 1, 1, 1]
 
 
-def test_a_job_that_is_refused_does_not_fail_its_neighbours() -> None:
-    def refuse_two(jobs: Sequence[NewJob]) -> None:
-        if bad := [job.kind for job in jobs if job.kind in {"kind3", "kind90"}]:
-            raise BadInput(f"refused: {bad[0]}")
+@under_asyncio
+async def test_an_end_in_the_middle_of_a_refused_batch_leaves_nobody_waiting() -> None:
+    stuck = asyncio.Event()
 
-    async def main() -> None:
-        client = FakeClient()
-        client.before = refuse_two
-        outcomes = await outcomes_of(Coalescer(client.enqueue_with_outcomes), new_jobs(100))
-        refused = {index: str(each) for index, each in enumerate(outcomes) if isinstance(each, BadInput)}
-        assert refused == {3: "refused: kind3", 90: "refused: kind90"}
-        ids = {each.job_id for each in outcomes if isinstance(each, EnqueuedJob)}
-        assert len(ids) == len(client.enqueued) == 98
+    async def refuse_two_and_keep_one(jobs: Sequence[NewJob]) -> list[EnqueuedJob]:
+        if len(jobs) > 1:
+            raise BadInput("one of them")
+        stuck.set()
+        await asyncio.Event().wait()
+        return []
 
-    run(main())
-
-
-def test_a_lost_connection_fails_the_whole_statement_because_sending_it_again_could_write_it_twice() -> None:
-    def lose_connection(jobs: Sequence[NewJob]) -> None:
-        raise DatabaseUnavailable
-
-    async def main() -> None:
-        client = FakeClient()
-        client.before = lose_connection
-        coalescer = Coalescer(client.enqueue_with_outcomes)
-        outcomes = await outcomes_of(coalescer, new_jobs(10))
-        assert all(isinstance(each, DatabaseUnavailable) for each in outcomes)
-        assert coalescer.statistics().statements == 1
-        client.before = lambda jobs: None
-        assert (await coalescer.enqueue(NewJob(kind="later"))).is_new
-
-    run(main())
+    coalescer = Coalescer(refuse_two_and_keep_one)
+    callers = [asyncio.create_task(coalescer.enqueue(job)) for job in new_jobs(2)]
+    await stuck.wait()
+    [sending] = [task for task in asyncio.all_tasks() if task.get_name() == "shared statements"]
+    sending.cancel()
+    outcomes = await asyncio.gather(*callers, return_exceptions=True)
+    assert [type(each) for each in outcomes] == [DatabaseUnavailable] * 2
+    assert coalescer.statistics().refused == 1
 
 
-def test_an_end_in_the_middle_of_a_refused_batch_leaves_nobody_waiting() -> None:
-    async def main() -> None:
-        stuck = asyncio.Event()
-
-        async def refuse_two_and_keep_one(jobs: Sequence[NewJob]) -> list[EnqueuedJob]:
-            if len(jobs) > 1:
-                raise BadInput("one of them")
-            stuck.set()
-            await asyncio.Event().wait()
-            return []
-
-        coalescer = Coalescer(refuse_two_and_keep_one)
-        callers = [asyncio.create_task(coalescer.enqueue(job)) for job in new_jobs(2)]
-        await stuck.wait()
-        [sending] = [task for task in asyncio.all_tasks() if task.get_name() == "coalescer"]
-        sending.cancel()
-        outcomes = await asyncio.gather(*callers, return_exceptions=True)
-        assert [type(each) for each in outcomes] == [asyncio.CancelledError] * 2
-
-    run(main())
+@under_asyncio
+async def test_a_job_with_an_idempotency_key_never_holds_up_jobs_without_one() -> None:
+    client = FakeClient()
+    client.gate = asyncio.Event()
+    coalescer = Coalescer(client.enqueue_with_outcomes)
+    stuck = asyncio.create_task(coalescer.enqueue(NewJob(kind="stuck", idempotency_key="held by somebody")))
+    await client.entered.wait()
+    gate, client.gate = client.gate, None
+    assert (await coalescer.enqueue(NewJob(kind="free"))).job_id == 1
+    assert not stuck.done()
+    gate.set()
+    assert (await stuck).job_id == 2
 
 
-def test_a_caller_that_leaves_does_not_disturb_the_others() -> None:
-    async def main() -> None:
-        client = FakeClient()
-        client.gate = asyncio.Event()
-        coalescer = Coalescer(client.enqueue_with_outcomes)
-        callers = [asyncio.create_task(coalescer.enqueue(job)) for job in new_jobs(3)]
-        await client.entered.wait()
-        callers[1].cancel()
-        client.gate.set()
-        outcomes = await asyncio.gather(*callers, return_exceptions=True)
-        assert [type(each) for each in outcomes] == [EnqueuedJob, asyncio.CancelledError, EnqueuedJob]
-
-    run(main())
-
-
-def test_a_job_with_an_idempotency_key_never_holds_up_jobs_without_one() -> None:
-    async def main() -> None:
-        client = FakeClient()
-        client.gate = asyncio.Event()
-        coalescer = Coalescer(client.enqueue_with_outcomes)
-        stuck = asyncio.create_task(coalescer.enqueue(NewJob(kind="stuck", idempotency_key="held by somebody")))
-        await client.entered.wait()
-        gate, client.gate = client.gate, None
-        assert (await coalescer.enqueue(NewJob(kind="free"))).job_id == 1
-        assert not stuck.done()
-        gate.set()
-        assert (await stuck).job_id == 2
-
-    run(main())
-
-
-def test_jobs_that_waited_for_a_statement_without_an_answer_fail_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def main() -> None:
-        client = FakeClient()
-        client.gate = asyncio.Event()
-        client.before = lambda jobs: (_ for _ in ()).throw(DatabaseUnavailable("no answer"))
-        coalescer = Coalescer(client.enqueue_with_outcomes)
-        first = asyncio.create_task(coalescer.enqueue(NewJob(kind="first")))
-        await client.entered.wait()
-        others = [asyncio.create_task(coalescer.enqueue(job)) for job in new_jobs(3)]
-        await asyncio.sleep(0)
-        client.gate.set()
-        outcomes = await asyncio.gather(first, *others, return_exceptions=True)
-        assert [type(each) for each in outcomes] == [DatabaseUnavailable] * 4
-        assert coalescer.statistics().statements == 1
-
+@under_asyncio
+async def test_jobs_that_waited_for_a_statement_without_an_answer_fail_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(coalescing, "PATIENCE_SECONDS", 0.0)
-    run(main())
+    client = FakeClient()
+    client.gate = asyncio.Event()
+    client.before = lambda jobs: (_ for _ in ()).throw(DatabaseUnavailable("no answer"))
+    coalescer = Coalescer(client.enqueue_with_outcomes)
+    first = asyncio.create_task(coalescer.enqueue(NewJob(kind="first")))
+    await client.entered.wait()
+    others = [asyncio.create_task(coalescer.enqueue(job)) for job in new_jobs(3)]
+    await asyncio.sleep(0)
+    client.gate.set()
+    outcomes = await asyncio.gather(first, *others, return_exceptions=True)
+    assert [type(each) for each in outcomes] == [DatabaseUnavailable] * 4
+    assert coalescer.statistics().statements == 1
 
 
-def test_a_job_with_a_key_does_not_wait_for_others_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def main() -> None:
-        client = FakeClient()
-        client.gate = asyncio.Event()
-        coalescer = Coalescer(client.enqueue_with_outcomes, alone=1)
-        stuck = asyncio.create_task(coalescer.enqueue(NewJob(kind="stuck", idempotency_key="held by somebody")))
-        await client.entered.wait()
-        with pytest.raises(Refusal) as refusal:
-            await coalescer.enqueue(NewJob(kind="next", idempotency_key="another"))
-        assert refusal.value.problem is OVERLOADED
-        client.gate.set()
-        assert (await stuck).job_id == 1
-
+@under_asyncio
+async def test_a_job_with_a_key_does_not_wait_for_others_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(coalescing, "PATIENCE_SECONDS", 0.01)
-    run(main())
+    client = FakeClient()
+    client.gate = asyncio.Event()
+    coalescer = Coalescer(client.enqueue_with_outcomes, alone=1)
+    stuck = asyncio.create_task(coalescer.enqueue(NewJob(kind="stuck", idempotency_key="held by somebody")))
+    await client.entered.wait()
+    with pytest.raises(Refusal) as refusal:
+        await coalescer.enqueue(NewJob(kind="next", idempotency_key="another"))
+    assert refusal.value.problem is OVERLOADED
+    client.gate.set()
+    assert (await stuck).job_id == 1
 
 
-def test_when_too_many_jobs_wait_the_next_is_refused_instead_of_kept() -> None:
-    async def main() -> None:
-        client = FakeClient()
-        client.gate = asyncio.Event()
-        coalescer = Coalescer(client.enqueue_with_outcomes, room=Room(jobs=3, bytes=100))
-        first = asyncio.create_task(coalescer.enqueue(NewJob(kind="first")))
-        await client.entered.wait()
-        waiting = [asyncio.create_task(coalescer.enqueue(job)) for job in new_jobs(2)]
-        await asyncio.sleep(0)
-        with pytest.raises(Refusal, match="3 jobs are waiting"):
-            await coalescer.enqueue(NewJob(kind="one too many"))
-        client.gate.set()
-        await asyncio.gather(first, *waiting)
-        assert coalescer.statistics().unanswered == 0
-        with pytest.raises(Refusal):
-            await coalescer.enqueue(NewJob(kind="one too large"), 101)
-
-    run(main())
+@under_asyncio
+async def test_when_too_many_jobs_wait_the_next_is_refused_instead_of_kept() -> None:
+    client = FakeClient()
+    client.gate = asyncio.Event()
+    coalescer = Coalescer(client.enqueue_with_outcomes, room=Room(jobs=3, bytes=100))
+    first = asyncio.create_task(coalescer.enqueue(NewJob(kind="first")))
+    await client.entered.wait()
+    waiting = [asyncio.create_task(coalescer.enqueue(job)) for job in new_jobs(2)]
+    await asyncio.sleep(0)
+    with pytest.raises(Refusal, match="3 jobs are waiting"):
+        await coalescer.enqueue(NewJob(kind="one too many"))
+    client.gate.set()
+    await asyncio.gather(first, *waiting)
+    assert coalescer.statistics().unanswered == 0
+    with pytest.raises(Refusal):
+        await coalescer.enqueue(NewJob(kind="one too large"), 101)

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from leasehold.gateway.routing.sharing import Shared
-from tests.gateway.fakes.running import run, running_service
+from tests.gateway.fakes.running import running_service
+from tests.support.flavours import under_asyncio
 
 
 class Answers:
@@ -21,43 +22,37 @@ class Answers:
         return str(number).encode()
 
 
-def test_all_who_ask_within_a_moment_get_the_same() -> None:
-    async def main() -> None:
-        now = 0.0
-        shared, answers = Shared(lambda: now), Answers()
-        found = await asyncio.gather(*(shared.get("a", 2.0, answers.make) for _ in range(50)))
-        assert set(found) == {b"1"}
-        now = 1.9
-        assert await shared.get("a", 2.0, answers.make) == b"1"
-        assert await shared.get("b", 2.0, answers.make) == b"2"
-        now = 2.0
-        assert await shared.get("a", 2.0, answers.make) == b"3"
-
-    run(main())
+@under_asyncio
+async def test_all_who_ask_within_a_moment_get_the_same() -> None:
+    now = 0.0
+    shared, answers = Shared(lambda: now), Answers()
+    found = await asyncio.gather(*(shared.get("a", 2.0, answers.make) for _ in range(50)))
+    assert set(found) == {b"1"}
+    now = 1.9
+    assert await shared.get("a", 2.0, answers.make) == b"1"
+    assert await shared.get("b", 2.0, answers.make) == b"2"
+    now = 2.0
+    assert await shared.get("a", 2.0, answers.make) == b"3"
 
 
-def test_what_was_begun_before_a_change_is_not_given_after_it() -> None:
-    async def main() -> None:
-        shared, answers = Shared(lambda: 0.0), Answers()
-        early = asyncio.create_task(shared.get("a", 2.0, answers.make))
-        await asyncio.sleep(0)
-        shared.changed()
-        assert (await early, await shared.get("a", 2.0, answers.make)) == (b"1", b"2")
-
-    run(main())
+@under_asyncio
+async def test_what_was_begun_before_a_change_is_not_given_after_it() -> None:
+    shared, answers = Shared(lambda: 0.0), Answers()
+    early = asyncio.create_task(shared.get("a", 2.0, answers.make))
+    await asyncio.sleep(0)
+    shared.changed()
+    assert (await early, await shared.get("a", 2.0, answers.make)) == (b"1", b"2")
 
 
-def test_an_error_is_not_kept() -> None:
+@under_asyncio
+async def test_an_error_is_not_kept() -> None:
     async def fail() -> bytes:
         raise RuntimeError
 
-    async def main() -> None:
-        shared, answers = Shared(lambda: 0.0), Answers()
-        with pytest.raises(RuntimeError):
-            await shared.get("a", 2.0, fail)
-        assert await shared.get("a", 2.0, answers.make) == b"1"
-
-    run(main())
+    shared, answers = Shared(lambda: 0.0), Answers()
+    with pytest.raises(RuntimeError):
+        await shared.get("a", 2.0, fail)
+    assert await shared.get("a", 2.0, answers.make) == b"1"
 
 
 def test_whoever_changes_something_sees_it_in_the_overview(database_url: str) -> None:

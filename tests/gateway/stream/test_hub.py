@@ -13,6 +13,7 @@ from leasehold.errors import DatabaseUnavailable
 from leasehold.gateway.stream import hub
 from leasehold.gateway.stream.hub import Hub
 from tests.gateway.fakes.running import run
+from tests.support.flavours import under_asyncio
 from tests.support.waiting import PATIENCE
 
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
@@ -90,23 +91,21 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.001)
 
 
-def test_the_reader_is_there_while_somebody_listens() -> None:
-    async def main() -> None:
-        source = FakeSource()
-        hub = Hub(source)
-        with hub.listen(Wanted()), hub.listen(Wanted()):
-            assert await hub.begun(PATIENCE)
-            assert hub.statistics().streams == 2
-        await until(lambda: source.closed == 1)
-        reads = source.reads
-        for _ in range(20):
-            await asyncio.sleep(0.001)
-        assert (source.opened, source.reads) == (1, reads)
-        with hub.listen(Wanted()):
-            assert await hub.begun(PATIENCE)
-        assert source.opened == 2
-
-    run(main())
+@under_asyncio
+async def test_the_reader_is_there_while_somebody_listens() -> None:
+    source = FakeSource()
+    hub = Hub(source)
+    with hub.listen(Wanted()), hub.listen(Wanted()):
+        assert await hub.begun(PATIENCE)
+        assert hub.statistics().streams == 2
+    await until(lambda: source.closed == 1)
+    reads = source.reads
+    for _ in range(20):
+        await asyncio.sleep(0.001)
+    assert (source.opened, source.reads) == (1, reads)
+    with hub.listen(Wanted()):
+        assert await hub.begun(PATIENCE)
+    assert source.opened == 2
 
 
 def test_a_database_that_goes_away_is_waited_for(caplog: pytest.LogCaptureFixture) -> None:
@@ -122,91 +121,81 @@ def test_a_database_that_goes_away_is_waited_for(caplog: pytest.LogCaptureFixtur
     assert "away" in caplog.text
 
 
-def test_a_wake_up_names_a_queue_even_where_nothing_was_read() -> None:
-    async def main() -> None:
-        source = FakeSource()
-        hub = Hub(source)
-        with hub.listen(Wanted()) as box:
-            await hub.begun(PATIENCE)
-            source.hear("wake:crawl")
-            source.hear("wake:crawl")
-            source.hear("nonsense")
-            text = b""
-            while not text:
-                await box.wait(PATIENCE)
-                text = box.take()
-            assert b'event: queues\ndata: ["crawl"]' in text
-
-    run(main())
+@under_asyncio
+async def test_a_wake_up_names_a_queue_even_where_nothing_was_read() -> None:
+    source = FakeSource()
+    hub = Hub(source)
+    with hub.listen(Wanted()) as box:
+        await hub.begun(PATIENCE)
+        source.hear("wake:crawl")
+        source.hear("wake:crawl")
+        source.hear("nonsense")
+        text = b""
+        while not text:
+            await box.wait(PATIENCE)
+            text = box.take()
+        assert b'event: queues\ndata: ["crawl"]' in text
 
 
-def test_a_reader_that_is_far_behind_goes_on_from_now_and_says_so() -> None:
-    async def main() -> None:
-        source = FakeSource()
-        hub = Hub(source)
-        with hub.listen(Wanted()) as box:
-            await hub.begun(PATIENCE)
-            source.lag = timedelta(minutes=1)
-            await until(lambda: source.skips == 1)
-            await until(lambda: b'event: reset\ndata: {"reason":"behind"}' in box.take())
-
-    run(main())
+@under_asyncio
+async def test_a_reader_that_is_far_behind_goes_on_from_now_and_says_so() -> None:
+    source = FakeSource()
+    hub = Hub(source)
+    with hub.listen(Wanted()) as box:
+        await hub.begun(PATIENCE)
+        source.lag = timedelta(minutes=1)
+        await until(lambda: source.skips == 1)
+        await until(lambda: b'event: reset\ndata: {"reason":"behind"}' in box.take())
 
 
-def test_closing_ends_every_listener_those_to_come_as_well() -> None:
-    async def main() -> None:
-        hub = Hub(FakeSource())
-        with hub.listen(Wanted()) as box:
-            hub.close()
-            assert box.is_closing
-        with hub.listen(Wanted()) as late:
-            assert late.is_closing
-
-    run(main())
+@under_asyncio
+async def test_closing_ends_every_listener_those_to_come_as_well() -> None:
+    hub = Hub(FakeSource())
+    with hub.listen(Wanted()) as box:
+        hub.close()
+        assert box.is_closing
+    with hub.listen(Wanted()) as late:
+        assert late.is_closing
 
 
-def test_names_that_somebody_made_up_close_no_stream() -> None:
-    async def main() -> None:
-        source = FakeSource()
-        hub = Hub(source)
-        with hub.listen(Wanted()) as box:
-            await hub.begun(PATIENCE)
-            for number in range(5_000):
-                source.hear(f"wake:{number}{'x' * 900}")
-            source.looks = [[change(1, "crawl")]]
-            text = b""
-            while b"crawl" not in text:
-                await box.wait(PATIENCE)
-                text += box.take()
-            assert not box.is_overfull
-
-    run(main())
+@under_asyncio
+async def test_names_that_somebody_made_up_close_no_stream() -> None:
+    source = FakeSource()
+    hub = Hub(source)
+    with hub.listen(Wanted()) as box:
+        await hub.begun(PATIENCE)
+        for number in range(5_000):
+            source.hear(f"wake:{number}{'x' * 900}")
+        source.looks = [[change(1, "crawl")]]
+        text = b""
+        while b"crawl" not in text:
+            await box.wait(PATIENCE)
+            text += box.take()
+        assert not box.is_overfull
 
 
-def test_log_lines_come_to_those_who_look_at_the_job_and_schedules_to_those_who_look_at_all() -> None:
-    async def main() -> None:
-        source = FakeSource()
-        hub = Hub(source)
-        line = JobLine(job_id=1, at=NOON, attempt=1, level="info", message="half", number=7)
-        news = ScheduleNews(event="schedule_changed", schedule="nightly")
-        with (
-            hub.listen(Wanted()) as everything,
-            hub.listen(Wanted(job_id=1)) as one,
-            hub.listen(Wanted(job_id=2)) as other,
-            hub.listen(Wanted(queues=("q",))) as queue,
-        ):
-            await hub.begun(PATIENCE)
-            assert source.news.asked[0] == {1, 2}
-            source.news.looks = [DatabaseUnavailable("away"), Found(lines=(line,), schedules=(news,))]
-            await until(lambda: not source.news.looks)
-            source.looks = [[change(9, "other")]]
-            await until(lambda: not source.looks)
-            await one.wait(PATIENCE)
-            text = one.take()
-            assert b"event: logs" in text
-            assert b'"number":7' in text
-            assert b"nightly" not in text
-            assert b'event: schedules\ndata: [{"event":"schedule_changed","schedule":"nightly"}]' in everything.take()
-            assert (other.take(), queue.take()) == (b"", b"")
-
-    run(main())
+@under_asyncio
+async def test_log_lines_come_to_those_who_look_at_the_job_and_schedules_to_those_who_look_at_all() -> None:
+    source = FakeSource()
+    hub = Hub(source)
+    line = JobLine(job_id=1, at=NOON, attempt=1, level="info", message="half", number=7)
+    news = ScheduleNews(event="schedule_changed", schedule="nightly")
+    with (
+        hub.listen(Wanted()) as everything,
+        hub.listen(Wanted(job_id=1)) as one,
+        hub.listen(Wanted(job_id=2)) as other,
+        hub.listen(Wanted(queues=("q",))) as queue,
+    ):
+        await hub.begun(PATIENCE)
+        assert source.news.asked[0] == {1, 2}
+        source.news.looks = [DatabaseUnavailable("away"), Found(lines=(line,), schedules=(news,))]
+        await until(lambda: not source.news.looks)
+        source.looks = [[change(9, "other")]]
+        await until(lambda: not source.looks)
+        await one.wait(PATIENCE)
+        text = one.take()
+        assert b"event: logs" in text
+        assert b'"number":7' in text
+        assert b"nightly" not in text
+        assert b'event: schedules\ndata: [{"event":"schedule_changed","schedule":"nightly"}]' in everything.take()
+        assert (other.take(), queue.take()) == (b"", b"")

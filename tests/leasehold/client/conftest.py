@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from inspect import Parameter, Signature, signature
 from typing import Any
 
 import pytest
@@ -32,3 +33,23 @@ def under(flavour: str, database_url: str) -> Under:
         in_flavour(flavour, main)
 
     return run
+
+
+def with_client(**options: Any) -> Callable[[Callable[..., Awaitable[None]]], Callable[..., None]]:
+    """A test that is a program with a `client`, in either flavour; options go to `open_client`."""
+
+    def decorate(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
+        def run(under: Under, **fixtures: Any) -> None:
+            async def work(client: Client) -> None:
+                await test(client=client, **fixtures)
+
+            under(work, **options)
+
+        others = [each for each in signature(test).parameters.values() if each.name != "client"]
+        given = [Parameter("under", Parameter.POSITIONAL_OR_KEYWORD), *others]
+        run.__name__, run.__doc__ = test.__name__, test.__doc__
+        vars(run)["__signature__"] = Signature(given)
+        vars(run)["pytestmark"] = getattr(test, "pytestmark", [])
+        return run
+
+    return decorate

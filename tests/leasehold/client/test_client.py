@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
@@ -24,10 +24,8 @@ from leasehold.errors import (
 )
 from leasehold.jobs.middleware import EnqueueNext
 from leasehold.jobs.new_job import Unique
-from tests.support.flavours import in_flavour
-
-Work = Callable[[Client], Awaitable[None]]
-Under = Callable[[str, Work], None]
+from tests.leasehold.client.conftest import with_client
+from tests.support.flavours import in_flavour, under_asyncio
 
 
 def shop() -> App:
@@ -40,78 +38,56 @@ def shop() -> App:
     return app
 
 
-@pytest.fixture(params=["trio", "asyncio"])
-def under(request: pytest.FixtureRequest) -> Under:
-    """Run work with a client as a program of that flavour would."""
-
-    def run(dsn: str, work: Work, app: App | None = None) -> None:
-        async def main() -> None:
-            async with open_client(dsn, app=app) as client:
-                await work(client)
-
-        in_flavour(request.param, main)
-
-    return run
-
-
-def test_a_job_is_enqueued_looked_at_and_cancelled_in_either_flavour(database_url: str, under: Under) -> None:
-    async def work(client: Client) -> None:
-        at = datetime.now(UTC) + timedelta(hours=1)
-        job_id = await client.enqueue(
-            "greet",
-            {"name": "Ada"},
-            queue="it's",
-            priority=-2,
-            run_at=at,
-            key="ключ",
-            max_attempts=3,
-            metadata={"by": "test"},
-        )
-        job = await client.get(job_id)
-        assert (job.state, job.kind, job.queue, job.priority, job.key) == ("scheduled", "greet", "it's", -2, "ключ")
-        assert (job.args, job.metadata, job.run_at, job.max_attempts) == ({"name": "Ada"}, {"by": "test"}, at, 3)
-        assert [(c.queue, c.state, c.jobs) for c in await client.metrics.counts()] == [("it's", "scheduled", 1)]
-        assert [
-            each.id for each in await client.jobs.list(queue="it's", state="scheduled", kind="greet", key="ключ")
-        ] == [job_id]
-        assert await client.jobs.list(queue="its") == []
-        assert await client.cancel(job_id, "not needed") == "scheduled"
-        assert (await client.get(job_id)).error["message"] == "not needed"
-        assert [entry.event for entry in await client.jobs.timeline(job_id)] == ["created", "cancelled"]
-        assert await client.retry(job_id) == "pending"
-
-    under(database_url, work)
+@with_client()
+async def test_a_job_is_enqueued_looked_at_and_cancelled_in_either_flavour(client: Client) -> None:
+    at = datetime.now(UTC) + timedelta(hours=1)
+    job_id = await client.enqueue(
+        "greet",
+        {"name": "Ada"},
+        queue="it's",
+        priority=-2,
+        run_at=at,
+        key="ключ",
+        max_attempts=3,
+        metadata={"by": "test"},
+    )
+    job = await client.get(job_id)
+    assert (job.state, job.kind, job.queue, job.priority, job.key) == ("scheduled", "greet", "it's", -2, "ключ")
+    assert (job.args, job.metadata, job.run_at, job.max_attempts) == ({"name": "Ada"}, {"by": "test"}, at, 3)
+    assert [(c.queue, c.state, c.jobs) for c in await client.metrics.counts()] == [("it's", "scheduled", 1)]
+    assert [each.id for each in await client.jobs.list(queue="it's", state="scheduled", kind="greet", key="ключ")] == [
+        job_id
+    ]
+    assert await client.jobs.list(queue="its") == []
+    assert await client.cancel(job_id, "not needed") == "scheduled"
+    assert (await client.get(job_id)).error["message"] == "not needed"
+    assert [entry.event for entry in await client.jobs.timeline(job_id)] == ["created", "cancelled"]
+    assert await client.retry(job_id) == "pending"
 
 
-def test_a_delay_is_a_timedelta_or_seconds(database_url: str, under: Under) -> None:
-    async def work(client: Client) -> None:
-        for delay in (timedelta(minutes=1), 60, 60.0):
-            job = await client.get(await client.enqueue("greet", delay=delay))
-            assert 59 < (job.run_at - job.created_at).total_seconds() <= 60
-
-    under(database_url, work)
+@with_client()
+async def test_a_delay_is_a_timedelta_or_seconds(client: Client) -> None:
+    for delay in (timedelta(minutes=1), 60, 60.0):
+        job = await client.get(await client.enqueue("greet", delay=delay))
+        assert 59 < (job.run_at - job.created_at).total_seconds() <= 60
 
 
-def test_many_jobs_are_all_or_none_and_answered_in_their_order(database_url: str, under: Under) -> None:
-    async def work(client: Client) -> None:
-        made = await client.enqueue_many([NewJob(kind="greet", priority=n) for n in (1, 3, 2)])
-        assert [(await client.get(job_id)).priority for job_id in made] == [1, 3, 2]
-        with pytest.raises(BadInput, match="job 2"):
-            await client.enqueue_many([NewJob(kind="greet"), NewJob(kind="")])
-        assert len(await client.jobs.list()) == 3
-        assert await client.enqueue_many([]) == []
-
-    under(database_url, work)
+@with_client()
+async def test_many_jobs_are_all_or_none_and_answered_in_their_order(client: Client) -> None:
+    made = await client.enqueue_many([NewJob(kind="greet", priority=n) for n in (1, 3, 2)])
+    assert [(await client.get(job_id)).priority for job_id in made] == [1, 3, 2]
+    with pytest.raises(BadInput, match="job 2"):
+        await client.enqueue_many([NewJob(kind="greet"), NewJob(kind="")])
+    assert len(await client.jobs.list()) == 3
+    assert await client.enqueue_many([]) == []
 
 
-def test_an_idempotency_key_makes_one_job_however_often_it_is_used(database_url: str, under: Under) -> None:
-    async def work(client: Client) -> None:
-        job = NewJob(kind="greet", idempotency_key="order 7")
-        [first], [again] = [await client.enqueue_with_outcomes([job]) for _ in range(2)]
-        assert (first, again) == (EnqueuedJob(1, True), EnqueuedJob(1, False, "existing"))
-        assert await client.enqueue("greet", idempotency_key="order 7") == 1
-
-    under(database_url, work)
+@with_client()
+async def test_an_idempotency_key_makes_one_job_however_often_it_is_used(client: Client) -> None:
+    job = NewJob(kind="greet", idempotency_key="order 7")
+    [first], [again] = [await client.enqueue_with_outcomes([job]) for _ in range(2)]
+    assert (first, again) == (EnqueuedJob(1, True), EnqueuedJob(1, False, "existing"))
+    assert await client.enqueue("greet", idempotency_key="order 7") == 1
 
 
 def test_with_an_app_wrong_kinds_and_args_are_refused_before_anything_is_written(database_url: str, under: Any) -> None:
@@ -129,7 +105,7 @@ def test_with_an_app_wrong_kinds_and_args_are_refused_before_anything_is_written
         job = await client.get(await client.enqueue(app.find("greet").new("Ada"), priority=9))
         assert (job.queue, job.priority, job.args) == ("mail", 9, {"name": "Ada"})
 
-    under(database_url, work, app)
+    under(work, app=app)
 
 
 SENSELESS: list[tuple[dict[str, Any], str]] = [
@@ -149,15 +125,13 @@ SENSELESS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-def test_fields_that_make_no_sense_are_refused_with_their_name(database_url: str) -> None:
-    async def main() -> None:
-        async with open_client(database_url) as client:
-            for fields, complaint in SENSELESS:
-                with pytest.raises(BadInput, match=complaint):
-                    await client.enqueue_many([NewJob(kind="greet", **fields)])
-            assert await client.jobs.list() == []
-
-    in_flavour("asyncio", main)
+@under_asyncio
+async def test_fields_that_make_no_sense_are_refused_with_their_name(database_url: str) -> None:
+    async with open_client(database_url) as client:
+        for fields, complaint in SENSELESS:
+            with pytest.raises(BadInput, match=complaint):
+                await client.enqueue_many([NewJob(kind="greet", **fields)])
+        assert await client.jobs.list() == []
 
 
 async def test_args_are_given_once(database_url: str) -> None:
@@ -166,35 +140,31 @@ async def test_args_are_given_once(database_url: str) -> None:
             await client.enqueue(NewJob(kind="greet"), {"name": "Ada"})
 
 
-def test_what_does_not_exist_or_cannot_be_done_says_so(database_url: str, under: Under) -> None:
-    async def work(client: Client) -> None:
-        for ask in (client.get, client.jobs.timeline, client.cancel, client.retry):
-            with pytest.raises(UnknownJob, match="7"):
-                await ask(7)
-        job_id = await client.enqueue("greet")
-        with pytest.raises(WrongState):
-            await client.retry(job_id)
-        with pytest.raises(BadInput):
-            await client.jobs.list(state="sleeping")
-        with pytest.raises(BadInput):
-            await client.jobs.recover_stale(0)
-
-    under(database_url, work)
+@with_client()
+async def test_what_does_not_exist_or_cannot_be_done_says_so(client: Client) -> None:
+    for ask in (client.get, client.jobs.timeline, client.cancel, client.retry):
+        with pytest.raises(UnknownJob, match="7"):
+            await ask(7)
+    job_id = await client.enqueue("greet")
+    with pytest.raises(WrongState):
+        await client.retry(job_id)
+    with pytest.raises(BadInput):
+        await client.jobs.list(state="sleeping")
+    with pytest.raises(BadInput):
+        await client.jobs.recover_stale(0)
 
 
-def test_queues_are_paused_and_resumed_once(database_url: str, under: Under) -> None:
-    async def work(client: Client) -> None:
-        assert await client.queues.pause("mail", "flood") is True
-        assert await client.queues.pause("mail") is False
-        assert await client.queues.resume("mail") is True
-        assert await client.queues.resume("mail") is False
-        await client.queues.wake()
-        await client.queues.wake("mail")
-        await client.ping()
-        assert await client.workers.list() == []
-        assert await client.jobs.recover_stale(1) == 0
-
-    under(database_url, work)
+@with_client()
+async def test_queues_are_paused_and_resumed_once(client: Client) -> None:
+    assert await client.queues.pause("mail", "flood") is True
+    assert await client.queues.pause("mail") is False
+    assert await client.queues.resume("mail") is True
+    assert await client.queues.resume("mail") is False
+    await client.queues.wake()
+    await client.queues.wake("mail")
+    await client.ping()
+    assert await client.workers.list() == []
+    assert await client.jobs.recover_stale(1) == 0
 
 
 async def test_pages_follow_one_another_from_the_newest(database_url: str) -> None:
@@ -223,43 +193,38 @@ async def enqueue_and_fail(client: Client, database: Any) -> None:
         raise ZeroDivisionError
 
 
-def test_inside_ones_own_asyncpg_transaction_as_well(database_url: str) -> None:
-    async def main() -> None:
-        connection = await cast("Any", asyncpg).connect(database_url)
-        async with open_client(database_url) as client:
-            transaction = connection.transaction()
-            await transaction.start()
-            await client.enqueue("greet", connection=connection)
-            await transaction.rollback()
-            assert await client.jobs.list() == []
-            async with connection.transaction():
-                job_id = await client.enqueue("greet", connection=connection)
-            assert (await client.get(job_id)).state == "pending"
-        await connection.close()
-
-    in_flavour("asyncio", main)
+@under_asyncio
+async def test_inside_ones_own_asyncpg_transaction_as_well(database_url: str) -> None:
+    connection = await cast("Any", asyncpg).connect(database_url)
+    async with open_client(database_url) as client:
+        transaction = connection.transaction()
+        await transaction.start()
+        await client.enqueue("greet", connection=connection)
+        await transaction.rollback()
+        assert await client.jobs.list() == []
+        async with connection.transaction():
+            job_id = await client.enqueue("greet", connection=connection)
+        assert (await client.get(job_id)).state == "pending"
+    await connection.close()
 
 
-def test_a_connection_that_has_begun_no_transaction_is_refused(database_url: str) -> None:
+@under_asyncio
+async def test_a_connection_that_has_begun_no_transaction_is_refused(database_url: str) -> None:
     """SQLAlchemy begins at its first statement: a job enqueued before that would outlive the rollback."""
-
-    async def main() -> None:
-        engine = create_async_engine(
-            "postgresql+asyncpg://",
-            async_creator=lambda: cast("Any", asyncpg).connect(database_url),
-            poolclass=NullPool,
-        )
-        async with open_client(database_url) as client:
-            async with engine.connect() as connection, connection.begin() as transaction:
-                raw = (await connection.get_raw_connection()).driver_connection
-                with pytest.raises(NoTransaction, match="SQLAlchemy begins at its first statement"):
-                    await client.enqueue("greet", connection=raw)
-                await connection.execute(sqlalchemy.text("select 1"))
+    engine = create_async_engine(
+        "postgresql+asyncpg://",
+        async_creator=lambda: cast("Any", asyncpg).connect(database_url),
+        poolclass=NullPool,
+    )
+    async with open_client(database_url) as client:
+        async with engine.connect() as connection, connection.begin() as transaction:
+            raw = (await connection.get_raw_connection()).driver_connection
+            with pytest.raises(NoTransaction, match="SQLAlchemy begins at its first statement"):
                 await client.enqueue("greet", connection=raw)
-                await transaction.rollback()
-            assert await client.jobs.list() == []
-
-    in_flavour("asyncio", main)
+            await connection.execute(sqlalchemy.text("select 1"))
+            await client.enqueue("greet", connection=raw)
+            await transaction.rollback()
+        assert await client.jobs.list() == []
 
 
 @pytest.mark.parametrize("flavour", ["trio", "asyncio"])

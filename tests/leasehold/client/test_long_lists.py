@@ -11,7 +11,7 @@ from leasehold.errors import BadInput, UniqueConflict
 from leasehold.events import JobCreated
 from leasehold.jobs import encoding
 from leasehold.sync.client import SyncClient
-from tests.leasehold.client.conftest import Under
+from tests.leasehold.client.conftest import with_client
 
 JOBS = [NewJob(kind=f"kind{number}") for number in range(5)]
 TAKEN = [NewJob(kind="taken", unique=Unique(key="k", on_conflict="reject")) for _ in range(2)]
@@ -23,44 +23,38 @@ def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encoding, "MOST_IN_PART", 2)
 
 
-def test_all_exist_in_their_order_and_are_told_after_the_commit(under: Under) -> None:
-    async def work(client: Client) -> None:
-        told: list[str] = []
-        client.subscribe(JobCreated, lambda event: told.append(event.kind))
-        made = await client.enqueue_many(JOBS)
-        assert [(await client.get(job_id)).kind for job_id in made] == [job.kind for job in JOBS] == told
-
-    under(work)
+@with_client()
+async def test_all_exist_in_their_order_and_are_told_after_the_commit(client: Client) -> None:
+    told: list[str] = []
+    client.subscribe(JobCreated, lambda event: told.append(event.kind))
+    made = await client.enqueue_many(JOBS)
+    assert [(await client.get(job_id)).kind for job_id in made] == [job.kind for job in JOBS] == told
 
 
-def test_none_exists_where_one_is_refused(under: Under) -> None:
-    async def work(client: Client) -> None:
-        told: list[str] = []
-        client.subscribe(JobCreated, lambda event: told.append(event.kind))
-        with pytest.raises(UniqueConflict):
-            await client.enqueue_many([*JOBS, *TAKEN])
-        with pytest.raises(BadInput):
-            await client.enqueue_many([*JOBS, NewJob(kind="")])
-        assert (await client.jobs.list(), told) == ([], [])
-
-    under(work)
+@with_client()
+async def test_none_exists_where_one_is_refused(client: Client) -> None:
+    told: list[str] = []
+    client.subscribe(JobCreated, lambda event: told.append(event.kind))
+    with pytest.raises(UniqueConflict):
+        await client.enqueue_many([*JOBS, *TAKEN])
+    with pytest.raises(BadInput):
+        await client.enqueue_many([*JOBS, NewJob(kind="")])
+    assert (await client.jobs.list(), told) == ([], [])
 
 
-def test_in_a_transaction_of_the_callers_they_are_there_with_its_commit(under: Under) -> None:
-    async def work(client: Client) -> None:
-        async def enqueue(fails: bool) -> None:
-            async with client.transaction() as transaction:
-                await client.enqueue_many(JOBS, connection=transaction)
-                if fails:
-                    raise KeyError("no")
+@with_client()
+async def test_in_a_transaction_of_the_callers_they_are_there_with_its_commit(client: Client) -> None:
+    async def enqueue(fails: bool) -> None:
+        async with client.transaction() as transaction:
+            await client.enqueue_many(JOBS, connection=transaction)
+            if fails:
+                raise KeyError("no")
 
-        with pytest.raises(KeyError):
-            await enqueue(fails=True)
-        assert await client.jobs.list() == []
-        await enqueue(fails=False)
-        assert len(await client.jobs.list()) == len(JOBS)
-
-    under(work)
+    with pytest.raises(KeyError):
+        await enqueue(fails=True)
+    assert await client.jobs.list() == []
+    await enqueue(fails=False)
+    assert len(await client.jobs.list()) == len(JOBS)
 
 
 def test_the_synchronous_client_makes_all_or_none_as_well(database_url: str) -> None:
@@ -87,17 +81,15 @@ def test_parts_are_short_by_number_and_by_bytes(monkeypatch: pytest.MonkeyPatch)
     assert lengths([wide, NewJob(kind="wider", args={"text": "x" * 200})]) == [1, 1]
 
 
-def test_middlewares_may_make_a_list_of_any_length_of_a_short_one_and_none(under: Under) -> None:
-    async def work(client: Client) -> None:
-        made: list[NewJob[Any]] = []
+@with_client()
+async def test_middlewares_may_make_a_list_of_any_length_of_a_short_one_and_none(client: Client) -> None:
+    made: list[NewJob[Any]] = []
 
-        async def instead(_jobs: Any, call_next: Any) -> Any:
-            return await call_next(made)
+    async def instead(_jobs: Any, call_next: Any) -> Any:
+        return await call_next(made)
 
-        client.enqueue_middleware(instead)
-        assert await client.enqueue_with_outcomes(JOBS[:1]) == []
-        made += JOBS
-        assert len(await client.enqueue_with_outcomes(JOBS[:1])) == len(JOBS)
-        assert len(await client.jobs.list()) == len(JOBS)
-
-    under(work)
+    client.enqueue_middleware(instead)
+    assert await client.enqueue_with_outcomes(JOBS[:1]) == []
+    made += JOBS
+    assert len(await client.enqueue_with_outcomes(JOBS[:1])) == len(JOBS)
+    assert len(await client.jobs.list()) == len(JOBS)

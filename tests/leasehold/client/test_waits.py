@@ -16,7 +16,7 @@ from leasehold.errors import BadInput, ChainCancelled, ChainFailed, DatabaseUnav
 from leasehold.jobs.endings import ContinueWith
 from leasehold.jobs.new_job import NewJob
 from leasehold.notify import asyncio_listener
-from tests.leasehold.client.conftest import Under
+from tests.leasehold.client.conftest import Under, with_client
 from tests.support.many import tasks
 from tests.support.sql_worker import SqlWorker
 from tests.support.waiting import PATIENCE
@@ -66,124 +66,109 @@ def only_notified(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chain_watch, "FIRST_PAUSE", 3600.0)
 
 
-def test_the_output_of_a_chain_that_has_ended_comes_at_once(under: Under) -> None:
-    async def work(client: Client) -> None:
-        chain_id = await client.enqueue("approve")
-        await client.chains.complete(chain_id, {"by": "Ada"})
-        assert await client.wait(chain_id) == {"by": "Ada"}
-        assert await client.wait(chain_id, timeout=0) == {"by": "Ada"}
-
-    under(work)
+@with_client()
+async def test_the_output_of_a_chain_that_has_ended_comes_at_once(client: Client) -> None:
+    chain_id = await client.enqueue("approve")
+    await client.chains.complete(chain_id, {"by": "Ada"})
+    assert await client.wait(chain_id) == {"by": "Ada"}
+    assert await client.wait(chain_id, timeout=0) == {"by": "Ada"}
 
 
 @pytest.mark.usefixtures("only_notified")
-def test_the_end_of_a_chain_is_notified_to_who_waits_for_it(under: Under) -> None:
-    async def work(client: Client) -> None:
-        chain_id, outputs = await client.enqueue("approve"), list[object]()
+@with_client()
+async def test_the_end_of_a_chain_is_notified_to_who_waits_for_it(client: Client) -> None:
+    chain_id, outputs = await client.enqueue("approve"), list[object]()
 
-        async def wait() -> None:
-            outputs.append(await client.wait(chain_id, timeout=PATIENCE))
+    async def wait() -> None:
+        outputs.append(await client.wait(chain_id, timeout=PATIENCE))
 
-        async with tasks() as start:
-            start(wait)
-            await until(lambda: listeners(client), 1)
-            await client.chains.complete(chain_id, 7)
-        assert outputs == [7]
-        assert await waiters(client) == 0
-
-    under(work)
+    async with tasks() as start:
+        start(wait)
+        await until(lambda: listeners(client), 1)
+        await client.chains.complete(chain_id, 7)
+    assert outputs == [7]
+    assert await waiters(client) == 0
 
 
-def test_without_notifications_polling_finds_it(under: Under) -> None:
-    async def work(client: Client) -> None:
-        chain_id, outputs = await client.enqueue("approve"), list[object]()
+@with_client(listens=False)
+async def test_without_notifications_polling_finds_it(client: Client) -> None:
+    chain_id, outputs = await client.enqueue("approve"), list[object]()
 
-        async def wait() -> None:
-            outputs.append(await client.wait(chain_id))
+    async def wait() -> None:
+        outputs.append(await client.wait(chain_id))
 
-        async with tasks() as start:
-            start(wait)
-            await pause(0.06)
-            assert (await listeners(client), await waiters(client)) == (0, 0)
-            await client.chains.complete(chain_id, [1, 2])
-        assert outputs == [[1, 2]]
-
-    under(work, listens=False)
+    async with tasks() as start:
+        start(wait)
+        await pause(0.06)
+        assert (await listeners(client), await waiters(client)) == (0, 0)
+        await client.chains.complete(chain_id, [1, 2])
+    assert outputs == [[1, 2]]
 
 
-def test_a_chain_that_goes_on_is_waited_for_to_its_end(under: Under) -> None:
-    async def work(client: Client) -> None:
-        chain_id, outputs = await client.enqueue("pay"), list[object]()
+@with_client()
+async def test_a_chain_that_goes_on_is_waited_for_to_its_end(client: Client) -> None:
+    chain_id, outputs = await client.enqueue("pay"), list[object]()
 
-        async def wait() -> None:
-            outputs.append(await client.wait(chain_id))
+    async def wait() -> None:
+        outputs.append(await client.wait(chain_id))
 
-        async with tasks() as start:
-            start(wait)
-            await until(lambda: listeners(client), 1)
-            await client.chains.complete(chain_id, continue_with=NewJob(kind="pack"))
-            await client.chains.complete(chain_id, "packed")
-        assert outputs == ["packed"]
-
-    under(work)
+    async with tasks() as start:
+        start(wait)
+        await until(lambda: listeners(client), 1)
+        await client.chains.complete(chain_id, continue_with=NewJob(kind="pack"))
+        await client.chains.complete(chain_id, "packed")
+    assert outputs == ["packed"]
 
 
-def test_a_chain_that_ended_otherwise_says_how(under: Under) -> None:
-    async def work(client: Client) -> None:
-        cancelled, failed = await client.enqueue("pay"), await client.enqueue("pack")
-        await client.chains.cancel(cancelled, "no money")
-        with pytest.raises(
-            ChainCancelled, match=rf"chain {cancelled} was cancelled: no money at job {cancelled} \(pay\)"
-        ):
-            await client.wait(cancelled)
-        worker = SqlWorker(sql(client))
-        await worker.fail(await worker.claim(), discard=[True])
-        with pytest.raises(
-            ChainFailed, match=rf"chain {failed} failed at job {failed} \(pack\): ValueError: boom"
-        ) as raised:
-            await client.wait(failed, timeout=timedelta(seconds=PATIENCE))
-        assert raised.value.chain is not None
-        assert raised.value.chain.error["message"] == "boom"
-        await client.retry(failed)
-        with pytest.raises(WaitTimeout):
-            await client.wait(failed, timeout=0)
-
-    under(work)
+@with_client()
+async def test_a_chain_that_ended_otherwise_says_how(client: Client) -> None:
+    cancelled, failed = await client.enqueue("pay"), await client.enqueue("pack")
+    await client.chains.cancel(cancelled, "no money")
+    with pytest.raises(ChainCancelled, match=rf"chain {cancelled} was cancelled: no money at job {cancelled} \(pay\)"):
+        await client.wait(cancelled)
+    worker = SqlWorker(sql(client))
+    await worker.fail(await worker.claim(), discard=[True])
+    with pytest.raises(
+        ChainFailed, match=rf"chain {failed} failed at job {failed} \(pack\): ValueError: boom"
+    ) as raised:
+        await client.wait(failed, timeout=timedelta(seconds=PATIENCE))
+    assert raised.value.chain is not None
+    assert raised.value.chain.error["message"] == "boom"
+    await client.retry(failed)
+    with pytest.raises(WaitTimeout):
+        await client.wait(failed, timeout=0)
 
 
-def test_what_is_no_chain_or_is_deleted_meanwhile_is_not_waited_for(under: Under) -> None:
-    async def work(client: Client) -> None:
-        for timeout in (None, 0, PATIENCE):
-            with pytest.raises(UnknownJob, match="no chain 99"):
-                await client.wait(99, timeout=timeout)
-        chain_id = await client.enqueue("pay")
+@with_client()
+async def test_what_is_no_chain_or_is_deleted_meanwhile_is_not_waited_for(client: Client) -> None:
+    for timeout in (None, 0, PATIENCE):
+        with pytest.raises(UnknownJob, match="no chain 99"):
+            await client.wait(99, timeout=timeout)
+    chain_id = await client.enqueue("pay")
 
-        async def wait() -> None:
-            with pytest.raises(UnknownJob):
-                await client.wait(chain_id)
+    async def wait() -> None:
+        with pytest.raises(UnknownJob):
+            await client.wait(chain_id)
 
-        async with tasks() as start:
-            start(wait)
-            await until(lambda: waiters(client), 1)
-            await client.chains.delete(chain_id)
-
-    under(work)
+    async with tasks() as start:
+        start(wait)
+        await until(lambda: waiters(client), 1)
+        await client.chains.delete(chain_id)
 
 
-def test_when_the_time_is_up_the_chain_goes_on_and_nothing_is_left_behind(under: Under) -> None:
-    async def work(client: Client) -> None:
-        chain_id = await client.enqueue("pay")
-        with pytest.raises(WaitTimeout, match=rf"chain {chain_id} is still open after 0\.05 s"):
-            await client.wait(chain_id, timeout=0.05)
-        assert watch_of(client)._waits == {}
-        with pytest.raises(BadInput):
-            await client.wait(chain_id, timeout=float("nan"))
-        assert (await client.chains.get(chain_id)).state == "open"
-
-    under(work)
+@with_client()
+async def test_when_the_time_is_up_the_chain_goes_on_and_nothing_is_left_behind(client: Client) -> None:
+    chain_id = await client.enqueue("pay")
+    with pytest.raises(WaitTimeout, match=rf"chain {chain_id} is still open after 0\.05 s"):
+        await client.wait(chain_id, timeout=0.05)
+    assert watch_of(client)._waits == {}
+    with pytest.raises(BadInput):
+        await client.wait(chain_id, timeout=float("nan"))
+    assert (await client.chains.get(chain_id)).state == "open"
 
 
-def test_all_waits_share_a_connection_and_a_statement(under: Under, monkeypatch: pytest.MonkeyPatch) -> None:
+@with_client()
+async def test_all_waits_share_a_connection_and_a_statement(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     call = Database.call
 
@@ -194,112 +179,98 @@ def test_all_waits_share_a_connection_and_a_statement(under: Under, monkeypatch:
 
     monkeypatch.setattr(Database, "call", counted)
     monkeypatch.setattr(chain_watch, "FIRST_PAUSE", 3600.0)
+    chains = await client.enqueue_many([NewJob(kind="pay")] * 30)
+    outputs: dict[int, object] = {}
 
-    async def work(client: Client) -> None:
-        chains = await client.enqueue_many([NewJob(kind="pay")] * 30)
-        outputs: dict[int, object] = {}
+    async def wait(chain_id: int) -> None:
+        outputs[chain_id] = await client.wait(chain_id)
 
-        async def wait(chain_id: int) -> None:
-            outputs[chain_id] = await client.wait(chain_id)
-
-        async with tasks() as start:
-            for each in chains * 2:
-                start(lambda each=each: wait(each))
-            await until(lambda: waiters(client), 30)
-            await until(lambda: listeners(client), 1)
-            before = len(asked)
-            assert before < 10
-            for each in chains:
-                await client.chains.complete(each, each)
-        assert outputs == {each: each for each in chains}
-        assert max(asked) >= 29
-
-    under(work)
+    async with tasks() as start:
+        for each in chains * 2:
+            start(lambda each=each: wait(each))
+        await until(lambda: waiters(client), 30)
+        await until(lambda: listeners(client), 1)
+        before = len(asked)
+        assert before < 10
+        for each in chains:
+            await client.chains.complete(each, each)
+    assert outputs == {each: each for each in chains}
+    assert max(asked) >= 29
 
 
-def test_a_wait_that_is_cancelled_disturbs_no_other(under: Under) -> None:
-    async def work(client: Client) -> None:
-        chain_id, outputs = await client.enqueue("pay"), list[object]()
+@with_client()
+async def test_a_wait_that_is_cancelled_disturbs_no_other(client: Client) -> None:
+    chain_id, outputs = await client.enqueue("pay"), list[object]()
 
-        async def wait() -> None:
-            outputs.append(await client.wait(chain_id))
+    async def wait() -> None:
+        outputs.append(await client.wait(chain_id))
 
-        async with tasks() as start:
-            cancel = start(wait)
-            start(wait)
-            await until(lambda: listeners(client), 1)
-            cancel()
-            await pause(0)
-            await client.chains.complete(chain_id, 1)
-        assert outputs == [1]
-        assert watch_of(client)._waits == {}
-
-    under(work)
-
-
-def test_even_one_that_is_cancelled_at_once(under: Under) -> None:
-    async def work(client: Client) -> None:
-        chain_id = await client.enqueue("pay")
-        async with tasks() as start:
-            for _ in range(20):
-                start(lambda: client.wait(chain_id))()
+    async with tasks() as start:
+        cancel = start(wait)
+        start(wait)
+        await until(lambda: listeners(client), 1)
+        cancel()
+        await pause(0)
         await client.chains.complete(chain_id, 1)
-        assert await client.wait(chain_id) == 1
-        assert watch_of(client)._waits == {}
-
-    under(work)
+    assert outputs == [1]
+    assert watch_of(client)._waits == {}
 
 
-def test_when_nobody_waits_any_more_the_connection_is_closed_and_opened_again_when_needed(
-    under: Under, monkeypatch: pytest.MonkeyPatch
+@with_client()
+async def test_even_one_that_is_cancelled_at_once(client: Client) -> None:
+    chain_id = await client.enqueue("pay")
+    async with tasks() as start:
+        for _ in range(20):
+            start(lambda: client.wait(chain_id))()
+    await client.chains.complete(chain_id, 1)
+    assert await client.wait(chain_id) == 1
+    assert watch_of(client)._waits == {}
+
+
+@with_client()
+async def test_when_nobody_waits_any_more_the_connection_is_closed_and_opened_again_when_needed(
+    client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(chain_watch, "IDLE_SECONDS", 0.05)
+    assert await listeners(client) == 0
+    for number in range(2):
+        chain_id, outputs = await client.enqueue("pay"), list[object]()
 
-    async def work(client: Client) -> None:
-        assert await listeners(client) == 0
-        for number in range(2):
-            chain_id, outputs = await client.enqueue("pay"), list[object]()
-
-            async def wait(chain_id: int = chain_id, outputs: list[object] = outputs) -> None:
-                outputs.append(await client.wait(chain_id))
-
-            async with tasks() as start:
-                start(wait)
-                await until(lambda: listeners(client), 1)
-                await client.chains.complete(chain_id, number)
-            assert outputs == [number]
-            await until(lambda: listeners(client), 0)
-            assert not watch_of(client).runs
-
-    under(work)
-
-
-def test_a_lost_connection_is_opened_anew_and_nobody_waits_in_vain(
-    under: Under, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(asyncio_listener, "SHORTEST_PAUSE", 0.01)
-
-    async def work(client: Client) -> None:
-        chains, outputs = [await client.enqueue("pay") for _ in range(2)], list[object]()
-
-        async def wait(chain_id: int) -> None:
+        async def wait(chain_id: int = chain_id, outputs: list[object] = outputs) -> None:
             outputs.append(await client.wait(chain_id))
 
         async with tasks() as start:
-            for each in chains:
-                start(lambda each=each: wait(each))
+            start(wait)
             await until(lambda: listeners(client), 1)
-            await until(lambda: waiters(client), 2)
-            await sql(client).fetch(
-                "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()"
-                " and pid <> pg_backend_pid()"
-            )
-            await until(lambda: completes(client, chains[0], "first"))
-            await until(lambda: listeners(client), 1)
-            await until(lambda: completes(client, chains[1], "second"))
-        assert sorted(map(str, outputs)) == ["first", "second"]
+            await client.chains.complete(chain_id, number)
+        assert outputs == [number]
+        await until(lambda: listeners(client), 0)
+        assert not watch_of(client).runs
 
-    under(work)
+
+@with_client()
+async def test_a_lost_connection_is_opened_anew_and_nobody_waits_in_vain(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asyncio_listener, "SHORTEST_PAUSE", 0.01)
+    chains, outputs = [await client.enqueue("pay") for _ in range(2)], list[object]()
+
+    async def wait(chain_id: int) -> None:
+        outputs.append(await client.wait(chain_id))
+
+    async with tasks() as start:
+        for each in chains:
+            start(lambda each=each: wait(each))
+        await until(lambda: listeners(client), 1)
+        await until(lambda: waiters(client), 2)
+        await sql(client).fetch(
+            "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()"
+            " and pid <> pg_backend_pid()"
+        )
+        await until(lambda: completes(client, chains[0], "first"))
+        await until(lambda: listeners(client), 1)
+        await until(lambda: completes(client, chains[1], "second"))
+    assert sorted(map(str, outputs)) == ["first", "second"]
 
 
 @pytest.mark.parametrize("flavour", ["trio", "asyncio"])

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from leasehold.concurrency.flavours import new_moment, pause, running_flavour
-from tests.support.flavours import in_flavour
+from tests.support.flavours import in_flavour, under_asyncio
 from tests.support.many import tasks
 
 
@@ -11,11 +11,9 @@ async def test_trio_is_recognised() -> None:
     assert running_flavour() == "trio"
 
 
-def test_asyncio_is_recognised() -> None:
-    async def main() -> None:
-        assert running_flavour() == "asyncio"
-
-    in_flavour("asyncio", main)
+@under_asyncio
+async def test_asyncio_is_recognised() -> None:
+    assert running_flavour() == "asyncio"
 
 
 def test_outside_of_both_it_is_an_error() -> None:

@@ -12,7 +12,7 @@ import trio.testing
 
 from leasehold.concurrency.trio_apart import across, open_apart
 from leasehold.errors import ClientClosed
-from tests.support.flavours import in_flavour
+from tests.support.flavours import in_flavour, under_asyncio
 
 
 class Held:
@@ -79,20 +79,17 @@ def test_an_exception_of_the_block_cancels_it_and_comes_out() -> None:
     assert held.events == ["cancelled"]
 
 
-def test_its_own_failure_cancels_the_block_and_comes_out() -> None:
+@under_asyncio
+async def test_its_own_failure_cancels_the_block_and_comes_out() -> None:
     held = Held()
-
-    async def main() -> None:
-        with pytest.raises(ExceptionGroup) as raised:  # noqa: PT012
-            async with open_apart(held.open, "apart"):
-                held.fail()
-                await asyncio.Event().wait()
-        assert raised.group_contains(ZeroDivisionError)
-        task = asyncio.current_task()
-        assert task is not None
-        assert task.cancelling() == 0
-
-    in_flavour("asyncio", main)
+    with pytest.raises(ExceptionGroup) as raised:  # noqa: PT012
+        async with open_apart(held.open, "apart"):
+            held.fail()
+            await asyncio.Event().wait()
+    assert raised.group_contains(ZeroDivisionError)
+    task = asyncio.current_task()
+    assert task is not None
+    assert task.cancelling() == 0
 
 
 def test_who_is_cancelled_while_it_opens_waits_until_it_has_ended() -> None:
@@ -114,18 +111,16 @@ def test_who_is_cancelled_while_it_opens_waits_until_it_has_ended() -> None:
     assert held.events == []
 
 
-def test_what_cannot_be_opened_says_why() -> None:
+@under_asyncio
+async def test_what_cannot_be_opened_says_why() -> None:
     @asynccontextmanager
     async def broken() -> AsyncGenerator[str]:
         raise KeyError("no")
         yield ""
 
-    async def main() -> None:
-        with pytest.raises(KeyError):
-            async with open_apart(broken, "apart"):
-                raise AssertionError("it must not begin")
-
-    in_flavour("asyncio", main)
+    with pytest.raises(KeyError):
+        async with open_apart(broken, "apart"):
+            raise AssertionError("it must not begin")
 
 
 @contextmanager

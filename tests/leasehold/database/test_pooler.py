@@ -16,6 +16,7 @@ from leasehold.database.border import listen
 from leasehold.database.connector import Connector, Pooler
 from leasehold.errors import ListenerDeaf, WrongAddress
 from leasehold.jobs.new_job import NewJob
+from tests.support.flavours import under_asyncio
 from tests.support.pgbouncer import PoolMode, pgbouncer
 from tests.support.tracking_pooler import tracking_pooler
 from tests.support.waiting import PATIENCE
@@ -73,32 +74,30 @@ async def test_many_callers_share_two_server_connections_without_mixing_up_their
                 nursery.start_soon(ask, number)
 
 
-def test_a_connection_that_was_being_opened_when_the_pooler_was_found_suits_it_too(
+@under_asyncio
+async def test_a_connection_that_was_being_opened_when_the_pooler_was_found_suits_it_too(
     pooled_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def main() -> None:
-        connector: Any = Connector(pooled_url, PATIENCE)
-        opened, found = asyncio.Event(), asyncio.Event()
-        open_one = connector._open
+    connector: Any = Connector(pooled_url, PATIENCE)
+    opened, found = asyncio.Event(), asyncio.Event()
+    open_one = connector._open
 
-        async def open_late(name: str) -> Any:
-            connection = await open_one(name)
-            if name == "late" and not opened.is_set():
-                opened.set()
-                await found.wait()
-            return connection
+    async def open_late(name: str) -> Any:
+        connection = await open_one(name)
+        if name == "late" and not opened.is_set():
+            opened.set()
+            await found.wait()
+        return connection
 
-        monkeypatch.setattr(connector, "_open", open_late)
-        late = asyncio.create_task(connector.connect("late"))
-        await opened.wait()
-        connections = [await connector.connect("early")]
-        found.set()
-        connections.append(await late)
-        for each in connections:
-            assert each._config.statement_cache_size == 0
-            await each.close()
-
-    asyncio.run(main())
+    monkeypatch.setattr(connector, "_open", open_late)
+    late = asyncio.create_task(connector.connect("late"))
+    await opened.wait()
+    connections = [await connector.connect("early")]
+    found.set()
+    connections.append(await late)
+    for each in connections:
+        assert each._config.statement_cache_size == 0
+        await each.close()
 
 
 async def test_who_listens_through_a_pooler_is_told_that_it_is_deaf(

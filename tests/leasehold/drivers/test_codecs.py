@@ -13,7 +13,7 @@ import pytest
 from benchmarks.connections import Undone
 from leasehold import Client, NewJob, Unique, open_client
 from tests.support.codecs import CODECS
-from tests.support.flavours import in_flavour
+from tests.support.flavours import under_asyncio
 
 TEXT = '"5"'  # as JSON the text "5", which is JSON again, as 5
 Operation = Callable[[Client, Any], Awaitable[object]]
@@ -91,23 +91,21 @@ OPERATIONS: Mapping[str, Operation] = {
 
 
 @pytest.mark.parametrize("name", CODECS)
-def test_every_call_on_it_means_what_it_means_on_a_connection_of_ours(
+@under_asyncio
+async def test_every_call_on_it_means_what_it_means_on_a_connection_of_ours(
     database_url: str, name: str, tmp_path: Path
 ) -> None:
-    async def main() -> None:
-        async with open_client(database_url, payloads=str(tmp_path)) as client:
-            expected: object = None
-            for operation, run in OPERATIONS.items():
-                with suppress(Undone):
-                    async with client.transaction() as ours:
-                        expected = await run(client, ours)
-                        raise Undone
-                async with CODECS[name](database_url) as theirs:
-                    found = await run(client, theirs)
-                assert (operation, found) == (operation, expected)
-            written = await client.jobs.list()
-            assert len(written) >= len(OPERATIONS) - 1
-            async with CODECS[name](database_url) as theirs:  # what we read is what they read
-                assert [await client.jobs.lock(job.id, connection=theirs) for job in written] == written
-
-    in_flavour("asyncio", main)
+    async with open_client(database_url, payloads=str(tmp_path)) as client:
+        expected: object = None
+        for operation, run in OPERATIONS.items():
+            with suppress(Undone):
+                async with client.transaction() as ours:
+                    expected = await run(client, ours)
+                    raise Undone
+            async with CODECS[name](database_url) as theirs:
+                found = await run(client, theirs)
+            assert (operation, found) == (operation, expected)
+        written = await client.jobs.list()
+        assert len(written) >= len(OPERATIONS) - 1
+        async with CODECS[name](database_url) as theirs:  # what we read is what they read
+            assert [await client.jobs.lock(job.id, connection=theirs) for job in written] == written

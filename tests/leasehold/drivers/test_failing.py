@@ -14,36 +14,34 @@ from benchmarks.owned import CONNECTIONS, Owned
 from leasehold import NewJob, Unique
 from leasehold.drivers import error_of_driver, told
 from leasehold.errors import BadInput, DatabaseUnavailable, IdempotencyMismatch, QueryRefused, UniqueConflict
-from tests.support.flavours import in_flavour
+from tests.support.flavours import under_asyncio
 
 ALONE: NewJob[None] = NewJob(kind="alone", unique=Unique(by=["kind"], on_conflict="reject"))
 
 
-def test_what_postgres_refuses_is_told_in_its_own_words_whatever_library_brings_it(database_url: str) -> None:
-    async def main() -> None:
-        first: int | None = None
-        for name, connecting in CONNECTIONS.items():
-            async with connecting(database_url) as owned:
-                if first is None:
-                    async with owned.transaction():
-                        first = await owned.enqueue(ALONE)
-                with pytest.raises(UniqueConflict) as raised:
-                    async with owned.transaction():
-                        await owned.enqueue(ALONE)
-                assert (name, raised.value.job_id) == (name, first)
-                with pytest.raises(BadInput, match=r"^queue has a comma"):
-                    async with owned.transaction():
-                        await owned.enqueue(NewJob(kind="x", queue="a,b"))
-                with pytest.raises(QueryRefused, match="25P02"):
-                    await refused_and_again(owned)
-
+@under_asyncio
+async def test_what_postgres_refuses_is_told_in_its_own_words_whatever_library_brings_it(database_url: str) -> None:
     async def refused_and_again(owned: Owned) -> None:
         async with owned.transaction():
             with pytest.raises(BadInput):
                 await owned.enqueue(NewJob(kind="x", queue="a,b"))
             await owned.enqueue(NewJob(kind="x"))
 
-    in_flavour("asyncio", main)
+    first: int | None = None
+    for name, connecting in CONNECTIONS.items():
+        async with connecting(database_url) as owned:
+            if first is None:
+                async with owned.transaction():
+                    first = await owned.enqueue(ALONE)
+            with pytest.raises(UniqueConflict) as raised:
+                async with owned.transaction():
+                    await owned.enqueue(ALONE)
+            assert (name, raised.value.job_id) == (name, first)
+            with pytest.raises(BadInput, match=r"^queue has a comma"):
+                async with owned.transaction():
+                    await owned.enqueue(NewJob(kind="x", queue="a,b"))
+            with pytest.raises(QueryRefused, match="25P02"):
+                await refused_and_again(owned)
 
 
 def test_a_connection_that_has_gone_is_a_database_that_is_away(database_url: str) -> None:
@@ -70,14 +68,12 @@ def test_an_error_that_is_its_own_cause_is_looked_at_once() -> None:
     assert error_of_driver(error) is None
 
 
-def test_sqlalchemy_over_asyncpg_keeps_the_answer_of_postgres(database_url: str) -> None:
-    async def main() -> None:
-        engine = create_async_engine(
-            "postgresql+asyncpg://", async_creator=lambda: cast("Any", asyncpg).connect(database_url)
-        )
-        async with engine.connect() as connection:
-            with pytest.raises(BadInput, match="nothing was enqueued"), told():
-                await connection.execute(sqlalchemy.text("select leasehold.enqueue_jobs('[{}]')"))
-        await engine.dispose()
-
-    in_flavour("asyncio", main)
+@under_asyncio
+async def test_sqlalchemy_over_asyncpg_keeps_the_answer_of_postgres(database_url: str) -> None:
+    engine = create_async_engine(
+        "postgresql+asyncpg://", async_creator=lambda: cast("Any", asyncpg).connect(database_url)
+    )
+    async with engine.connect() as connection:
+        with pytest.raises(BadInput, match="nothing was enqueued"), told():
+            await connection.execute(sqlalchemy.text("select leasehold.enqueue_jobs('[{}]')"))
+    await engine.dispose()

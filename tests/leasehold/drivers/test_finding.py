@@ -17,7 +17,7 @@ from leasehold import Client, open_client
 from leasehold.database import Database
 from leasehold.errors import BadInput, NoTransaction
 from leasehold.sync import Client as SyncClient
-from tests.support.flavours import in_flavour
+from tests.support.flavours import in_flavour, under_asyncio
 
 SQLITE = "sqlite+pysqlite:///:memory:"
 
@@ -82,20 +82,18 @@ def test_a_raw_cursor_as_the_factory_of_the_connection_does_no_harm(database_url
     assert jobs(database_url) == 2
 
 
-def test_an_asyncpg_connection_that_encodes_json_itself_gets_the_job_once(database_url: str) -> None:
-    async def main() -> None:
-        connection: Any = await cast("Any", asyncpg).connect(database_url)
-        await connection.set_type_codec("jsonb", schema="pg_catalog", encoder=repr, decoder=str)
-        async with open_client(database_url) as client:
-            async with connection.transaction():
-                made = await client.enqueue("echo", {"text": "plain"}, connection=connection)
-            assert (await client.get(made)).args == {"text": "plain"}
-            async with connection.transaction():
-                await client.chains.complete(made, {"text": "done"}, connection=connection)
-            assert await client.wait(made, timeout=0) == {"text": "done"}
-        await connection.close()
-
-    in_flavour("asyncio", main)
+@under_asyncio
+async def test_an_asyncpg_connection_that_encodes_json_itself_gets_the_job_once(database_url: str) -> None:
+    connection: Any = await cast("Any", asyncpg).connect(database_url)
+    await connection.set_type_codec("jsonb", schema="pg_catalog", encoder=repr, decoder=str)
+    async with open_client(database_url) as client:
+        async with connection.transaction():
+            made = await client.enqueue("echo", {"text": "plain"}, connection=connection)
+        assert (await client.get(made)).args == {"text": "plain"}
+        async with connection.transaction():
+            await client.chains.complete(made, {"text": "done"}, connection=connection)
+        assert await client.wait(made, timeout=0) == {"text": "done"}
+    await connection.close()
 
 
 def test_sessions_by_scope_are_taken_and_what_waits_in_them_is_not_flushed(database_url: str) -> None:
@@ -157,20 +155,17 @@ def test_jobs_are_looked_at_changed_and_deleted_in_the_transaction_too(database_
     assert jobs(database_url) == 0
 
 
-def test_a_synchronous_client_refuses_what_is_awaited(database_url: str) -> None:
+@under_asyncio
+async def test_a_synchronous_client_refuses_what_is_awaited(database_url: str) -> None:
     client = SyncClient()
-
-    async def main() -> None:
-        raw: Any = await cast("Any", asyncpg).connect(database_url)
-        engine = create_async_engine(url(database_url, "asyncpg"))
-        async with await psycopg.AsyncConnection.connect(database_url) as other, AsyncSession(engine) as session:
-            for connection in (raw, other, session):
-                with pytest.raises(BadInput, match=r"is awaited, .*use the client of leasehold\.open_client"):
-                    client.enqueue("echo", connection=connection)
-        await raw.close()
-        await engine.dispose()
-
-    in_flavour("asyncio", main)
+    raw: Any = await cast("Any", asyncpg).connect(database_url)
+    engine = create_async_engine(url(database_url, "asyncpg"))
+    async with await psycopg.AsyncConnection.connect(database_url) as other, AsyncSession(engine) as session:
+        for connection in (raw, other, session):
+            with pytest.raises(BadInput, match=r"is awaited, .*use the client of leasehold\.open_client"):
+                client.enqueue("echo", connection=connection)
+    await raw.close()
+    await engine.dispose()
 
 
 def test_a_pool_is_no_connection_and_one_of_its_connections_is(database_url: str) -> None:

@@ -18,7 +18,7 @@ from sqlalchemy.orm import sessionmaker
 from leasehold import open_client
 from leasehold.errors import BadInput, DatabaseUnavailable, NoTransaction
 from leasehold.sync import Client as SyncClient
-from tests.support.flavours import in_flavour
+from tests.support.flavours import under_asyncio
 
 DRIVER: Any = asyncpg
 Opening = Callable[[str], AbstractAsyncContextManager[Any]]
@@ -158,17 +158,15 @@ REFUSED: Mapping[str, tuple[Opening, type[Exception]]] = {
 }
 
 
-def test_it_is_refused_by_both_clients_and_nothing_is_written(database_url: str) -> None:
-    async def main() -> None:
-        async with open_client(database_url) as client:
-            for name, (opening, error) in REFUSED.items():
-                async with opening(database_url) as given:
-                    with pytest.raises(error):
-                        await client.enqueue("echo", connection=given)
-                    with pytest.raises((error, BadInput)):
-                        SyncClient().enqueue("echo", connection=given)
-                    with pytest.raises(error):
-                        await client.chains.complete(1, connection=given)
-                    assert (name, await client.metrics.counts()) == (name, [])
-
-    in_flavour("asyncio", main)
+@under_asyncio
+async def test_it_is_refused_by_both_clients_and_nothing_is_written(database_url: str) -> None:
+    async with open_client(database_url) as client:
+        for name, (opening, error) in REFUSED.items():
+            async with opening(database_url) as given:
+                with pytest.raises(error):
+                    await client.enqueue("echo", connection=given)
+                with pytest.raises((error, BadInput)):
+                    SyncClient().enqueue("echo", connection=given)
+                with pytest.raises(error):
+                    await client.chains.complete(1, connection=given)
+                assert (name, await client.metrics.counts()) == (name, [])

@@ -17,7 +17,7 @@ from leasehold import NewJob, open_client
 from leasehold.database import open_asyncio_database
 from leasehold.database.migrations import migrate
 from leasehold.sync import Client as SyncClient
-from tests.support.flavours import in_flavour
+from tests.support.flavours import in_flavour, under_asyncio
 from tests.support.folders import short_folder
 from tests.support.servers import own_server
 from tests.support.sql_worker import SqlWorker
@@ -25,41 +25,39 @@ from tests.support.sql_worker import SqlWorker
 Heard = Callable[[], list[str]]
 
 
-def test_a_job_exists_if_and_only_if_the_transaction_commits_and_costs_one_statement(fresh_database_url: str) -> None:
-    async def main() -> None:
-        async with connected(fresh_database_url) as eye:
-            await eye.execute(TABLE)
-            for name in CONNECTIONS:
-                with counting(fresh_database_url) as counted:
-                    found = await look(name, counted, eye)
-                assert (name, *found) == (name, EXPECTED, 1)
-                await eye.execute("delete from leasehold.jobs")
+@under_asyncio
+async def test_a_job_exists_if_and_only_if_the_transaction_commits_and_costs_one_statement(
+    fresh_database_url: str,
+) -> None:
+    async with connected(fresh_database_url) as eye:
+        await eye.execute(TABLE)
+        for name in CONNECTIONS:
+            with counting(fresh_database_url) as counted:
+                found = await look(name, counted, eye)
+            assert (name, *found) == (name, EXPECTED, 1)
+            await eye.execute("delete from leasehold.jobs")
 
-    in_flavour("asyncio", main)
 
-
-def test_workers_are_woken_by_the_commit_and_by_nothing_before(fresh_database_url: str) -> None:
-    async def main() -> None:
-        async with connected(fresh_database_url) as eye, open_asyncio_database(fresh_database_url) as database:
-            await eye.execute(TABLE)
-            worker = SqlWorker(database)
-            await worker.register(queues=["nobody"])
-            for name in CONNECTIONS:
-                assert await worker.claim() == []
-                async with CONNECTIONS[name](fresh_database_url) as owned:
-                    with listening(fresh_database_url) as heard:
-                        await rolled_back(owned)
-                        async with owned.transaction():
-                            with suppress(Undone):
-                                await undone_in_a_savepoint(owned)
+@under_asyncio
+async def test_workers_are_woken_by_the_commit_and_by_nothing_before(fresh_database_url: str) -> None:
+    async with connected(fresh_database_url) as eye, open_asyncio_database(fresh_database_url) as database:
+        await eye.execute(TABLE)
+        worker = SqlWorker(database)
+        await worker.register(queues=["nobody"])
+        for name in CONNECTIONS:
+            assert await worker.claim() == []
+            async with CONNECTIONS[name](fresh_database_url) as owned:
+                with listening(fresh_database_url) as heard:
+                    await rolled_back(owned)
+                    async with owned.transaction():
+                        with suppress(Undone):
+                            await undone_in_a_savepoint(owned)
+                    assert heard() == []
+                    async with owned.transaction():
+                        await owned.enqueue(NewJob(kind="kept", queue="nobody"))
                         assert heard() == []
-                        async with owned.transaction():
-                            await owned.enqueue(NewJob(kind="kept", queue="nobody"))
-                            assert heard() == []
-                        assert heard() == ["wake:nobody"], name
-                await eye.execute("delete from leasehold.jobs")
-
-    in_flavour("asyncio", main)
+                    assert heard() == ["wake:nobody"], name
+            await eye.execute("delete from leasehold.jobs")
 
 
 def test_transactions_of_both_clients_can_be_prepared_where_a_worker_is_idle_if_they_are_to_wake_nobody(

@@ -16,7 +16,7 @@ from leasehold.errors import BadInput, DatabaseUnavailable, QueryRefused
 from leasehold.events import JobCreated
 from leasehold.notify.doorbell import Doorbell
 from tests.support.callers import FragileCaller
-from tests.support.flavours import in_flavour
+from tests.support.flavours import in_flavour, under_asyncio
 
 FLAVOURS = pytest.mark.parametrize("flavour", ["trio", "asyncio"])
 
@@ -139,32 +139,30 @@ def test_a_transaction_that_is_over_says_so_to_who_enqueues_in_it(database_url: 
     in_flavour(flavour, main)
 
 
-def test_a_connection_of_the_callers_wakes_when_its_hooks_are_flushed(
+@under_asyncio
+async def test_a_connection_of_the_callers_wakes_when_its_hooks_are_flushed(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def main() -> None:
-        async with (
-            open_asyncio_database(database_url) as own,
-            observed(database_url, monkeypatch) as (client, effects),
-            own.pool.acquire() as connection,
-        ):
+    async with (
+        open_asyncio_database(database_url) as own,
+        observed(database_url, monkeypatch) as (client, effects),
+        own.pool.acquire() as connection,
+    ):
+        async with client.hooks() as hooks, connection.transaction():
+            await client.enqueue("echo", queue="mail", connection=connection, hooks=hooks)
+            assert effects.rings == []
+        assert (effects.rings, effects.told) == ([{"mail"}], [1])
+        with suppress(ZeroDivisionError):
             async with client.hooks() as hooks, connection.transaction():
-                await client.enqueue("echo", queue="mail", connection=connection, hooks=hooks)
-                assert effects.rings == []
-            assert (effects.rings, effects.told) == ([{"mail"}], [1])
-            with suppress(ZeroDivisionError):
-                async with client.hooks() as hooks, connection.transaction():
-                    await client.enqueue("echo", queue="lost", connection=connection, hooks=hooks)
-                    raise ZeroDivisionError
-            async with client.hooks() as hooks, connection.transaction():
-                await client.enqueue("echo", queue="dropped", connection=connection, hooks=hooks)
-                hooks.discard()
-            assert (effects.rings, effects.told) == ([{"mail"}], [1])
-            async with connection.transaction():
-                await client.enqueue("echo", queue="in time", connection=connection)
-            assert (effects.rings, effects.told) == ([{"mail"}], [1])
-
-    in_flavour("asyncio", main)
+                await client.enqueue("echo", queue="lost", connection=connection, hooks=hooks)
+                raise ZeroDivisionError
+        async with client.hooks() as hooks, connection.transaction():
+            await client.enqueue("echo", queue="dropped", connection=connection, hooks=hooks)
+            hooks.discard()
+        assert (effects.rings, effects.told) == ([{"mail"}], [1])
+        async with connection.transaction():
+            await client.enqueue("echo", queue="in time", connection=connection)
+        assert (effects.rings, effects.told) == ([{"mail"}], [1])
 
 
 async def test_a_client_over_something_else_has_no_transactions(database: Database) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 import pytest
-import trio
 
 from leasehold.database import Database
 from leasehold.errors import BadInput, LeaseLost, WrongState
@@ -14,7 +13,7 @@ from leasehold.gateway.compat.heartbeat import TaskHeartbeat, heartbeat_of
 from leasehold.gateway.compat.tasks import DEFAULT_PRIORITIES, DEFAULT_RETRIES
 from leasehold.moving.compat import compat_script
 from tests.support.sql_jobs import enqueue, enqueue_many, job
-from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_waits import meet_twice
 from tests.support.sql_worker import SqlWorker
 
 ROLE = "product_resync"
@@ -103,17 +102,7 @@ async def test_who_comes_second_passes_over_what_the_first_has_changed(tasks: Da
     retry = "update worker_tasks set status = 'pending' where status = 'failed' returning id"
     job_id = await enqueue(tasks)
     await changed(tasks, job_id, "status = 'failed'")
-    second: list[Any] = []
-
-    async def come_second() -> None:
-        async with tasks.reserve("second") as connection:
-            second.extend(await connection.fetch(retry))
-
-    async with trio.open_nursery() as nursery, open_transaction(tasks, "first") as first:
-        assert [row["id"] for row in await first.fetch(retry)] == [job_id]
-        nursery.start_soon(come_second)
-        await until_waiting(tasks, "second")
-        await first.execute("commit")
+    second = await meet_twice(tasks, lambda each: each.fetch(retry))
     assert second == []
     assert await one(tasks, "select status from worker_tasks") == "pending"
 

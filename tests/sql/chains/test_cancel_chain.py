@@ -3,13 +3,12 @@ from __future__ import annotations
 import json
 
 import pytest
-import trio
 
 from leasehold.database import Database
 from leasehold.errors import UnknownJob, WrongState
 from tests.support.sql_chains import blocked, chain, chain_state, continued, ended
 from tests.support.sql_jobs import empty, enqueue, state
-from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_waits import meet
 from tests.support.sql_worker import SqlWorker, insist
 
 
@@ -47,17 +46,11 @@ async def test_a_chain_that_continues_at_that_moment_is_cancelled_all_the_same(
 ) -> None:
     chain_id = await enqueue(database)
     claimed = await worker.claim()
-    seen: list[object] = []
-
-    async def cancel() -> None:
-        async with database.reserve("second") as connection:
-            seen.append(await insist(lambda: connection.call_value("cancel_chain", chain_id)))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await worker.over(first).continue_with(claimed, [{"next": {"kind": "next"}}])
-        nursery.start_soon(cancel)
-        await until_waiting(database, "second")
-        await first.execute("commit")
-    assert seen == ["pending"]
+    seen = await meet(
+        database,
+        lambda first: worker.over(first).continue_with(claimed, [{"next": {"kind": "next"}}]),
+        lambda connection: insist(lambda: connection.call_value("cancel_chain", chain_id)),
+    )
+    assert seen == "pending"
     row = await chain(database, chain_id)
     assert (row["state"], row["jobs"]) == ("cancelled", 2)

@@ -37,8 +37,7 @@ async def test_it_goes_along_the_chain(database: Database, worker: SqlWorker) ->
 async def test_a_failed_tail_has_its_error_and_is_open_again_after_a_retry(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database)
-    await worker.continue_with(await worker.claim(), [{"next": {"kind": "b"}}])
+    await worker.continue_with(await worker.given(), [{"next": {"kind": "b"}}])
     await worker.fail(await worker.claim(), discard=[True])
     row = await tail(database, 1)
     assert row is not None
@@ -50,8 +49,7 @@ async def test_a_failed_tail_has_its_error_and_is_open_again_after_a_retry(
 
 
 async def test_a_later_job_and_what_is_no_job_have_none(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.continue_with(await worker.claim(), [{"next": {"kind": "b"}}])
+    await worker.continue_with(await worker.given(), [{"next": {"kind": "b"}}])
     assert await tail(database, 2) is None
     assert await tail(database, 404) is None
     await worker.complete(await worker.claim())

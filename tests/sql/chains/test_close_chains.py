@@ -40,8 +40,7 @@ async def test_chains_that_have_not_ended_and_what_is_none_change_nothing(databa
 
 async def test_keys_of_unblocked_jobs_come_back_and_none_without(database: Database, worker: SqlWorker) -> None:
     await enqueue(database)
-    await enqueue_many(database, [{"kind": "b", "key": "x", "blockers": [1]}, {"kind": "b", "blockers": [1]}])
-    claimed = await worker.claim()
+    claimed = await worker.given_all([{"kind": "b", "key": "x", "blockers": [1]}, {"kind": "b", "blockers": [1]}])
     await database.call(
         "finish_jobs", [claimed[0]["job_id"]], "completed", None, None, None, None, claimed[0]["run_at"]
     )

@@ -2,19 +2,17 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from functools import partial
 from typing import Any, cast
 
 import pytest
-import trio
 
 from leasehold.database import Database
-from leasehold.database.border import listen
 from leasehold.errors import BadInput, UnknownJob, WrongState
 from tests.support.sql_chains import blocked, chain, continued, ended
 from tests.support.sql_jobs import empty, enqueue, events, job, snapshot, state
-from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_waits import heard, meet
 from tests.support.sql_worker import SqlWorker
-from tests.support.waiting import PATIENCE
 
 OPEN_STATES = ("pending", "scheduled", "waiting", "blocked", "claimed", "running")
 
@@ -81,10 +79,9 @@ async def test_its_worker_is_told_and_whatever_it_still_writes_is_refused(
             claimed = await worker.claim()
             if was == "running":
                 await worker.start(claimed)
-            async with listen(database, "leasehold") as listening:
-                await complete(database, job_id, "outside")
-                with trio.fail_after(PATIENCE):
-                    assert await listening.payloads.receive() == f"lost:{job_id}:1:already_completed"
+            assert await heard(database, partial(complete, database, job_id, "outside")) == [
+                f"lost:{job_id}:1:already_completed"
+            ]
             assert await worker.renew(claimed) == {job_id: "already_completed"}
             assert await worker.complete(claimed, ["inside"]) == {job_id: "already_completed"}
             assert await worker.continue_with(claimed, [{"next": {"kind": "more"}}]) == {
@@ -166,21 +163,12 @@ async def test_of_a_worker_and_somebody_outside_who_complete_together_exactly_on
 ) -> None:
     chain_id = await enqueue(database)
     claimed = await worker.claim()
-    outcome: list[object] = []
-
-    async def outside() -> None:
-        async with database.reserve("second") as connection:
-            try:
-                outcome.append(await connection.call_value("complete_chain", chain_id, '"outside"'))
-            except WrongState as error:
-                outcome.append(str(error))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await worker.over(first).complete(claimed, ["inside"])
-        nursery.start_soon(outside)
-        await until_waiting(database, "second")
-        await first.execute("commit")
-    assert outcome == [f"chain {chain_id} is completed and cannot be completed"]
+    with pytest.raises(WrongState, match=f"chain {chain_id} is completed and cannot be completed"):
+        await meet(
+            database,
+            lambda first: worker.over(first).complete(claimed, ["inside"]),
+            lambda second: second.call("complete_chain", chain_id, '"outside"'),
+        )
     assert (await chain(database, chain_id))["output"] == '"inside"'
 
 
@@ -189,16 +177,11 @@ async def test_when_the_worker_continues_at_that_moment_its_successor_is_complet
 ) -> None:
     chain_id = await enqueue(database)
     claimed = await worker.claim()
-
-    async def outside() -> None:
-        async with database.reserve("second") as connection:
-            await connection.call("complete_chain", chain_id, '"outside"')
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await worker.over(first).continue_with(claimed, [{"next": {"kind": "next"}}])
-        nursery.start_soon(outside)
-        await until_waiting(database, "second")
-        await first.execute("commit")
+    await meet(
+        database,
+        lambda first: worker.over(first).continue_with(claimed, [{"next": {"kind": "next"}}]),
+        lambda second: second.call("complete_chain", chain_id, '"outside"'),
+    )
     row = await chain(database, chain_id)
     assert (row["state"], row["jobs"], row["job_kind"], row["output"]) == ("completed", 2, "next", '"outside"')
     assert [event for event, _ in await events(database, chain_id)].count("completed") == 1
@@ -206,19 +189,10 @@ async def test_when_the_worker_continues_at_that_moment_its_successor_is_complet
 
 async def test_of_two_from_outside_one_completes_and_the_other_is_told_so(database: Database) -> None:
     chain_id = await enqueue(database)
-    outcome: list[str] = []
-
-    async def again() -> None:
-        async with database.reserve("second") as connection:
-            try:
-                await connection.call("complete_chain", chain_id, "2")
-            except WrongState:
-                outcome.append("refused")
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await first.call("complete_chain", chain_id, "1")
-        nursery.start_soon(again)
-        await until_waiting(database, "second")
-        await first.execute("commit")
-    assert outcome == ["refused"]
+    with pytest.raises(WrongState):
+        await meet(
+            database,
+            lambda first: first.call("complete_chain", chain_id, "1"),
+            lambda second: second.call("complete_chain", chain_id, "2"),
+        )
     assert (await chain(database, chain_id))["output"] == "1"

@@ -8,12 +8,11 @@ import pytest
 import trio
 
 from leasehold.database import Database
-from leasehold.database.border import listen
 from leasehold.errors import UnknownJob, WrongState
 from tests.support.sql_chains import blocked, continued, ended
 from tests.support.sql_jobs import empty, enqueue, events, snapshot, state, states
 from tests.support.sql_payloads import add as add_payload
-from tests.support.sql_waits import open_transaction, until_tried, until_waiting
+from tests.support.sql_waits import heard, meet, open_transaction, until_tried
 from tests.support.sql_worker import SqlWorker, insist
 from tests.support.waiting import PATIENCE
 
@@ -74,10 +73,7 @@ async def test_a_worker_that_runs_it_is_told_that_it_is_not_there_any_more(
     chain_id = await enqueue(database, key="k")
     behind = await enqueue(database, key="k")
     claimed = await worker.claim()
-    async with listen(database, "leasehold") as listening:
-        await delete(database, chain_id)
-        with trio.fail_after(PATIENCE):
-            assert await listening.payloads.receive() == f"lost:{chain_id}:1:not_found"
+    assert await heard(database, lambda: delete(database, chain_id)) == [f"lost:{chain_id}:1:not_found"]
     assert await worker.renew(claimed) == {chain_id: "not_found"}
     assert await worker.complete(claimed) == {chain_id: "not_found"}
     assert await states(database) == {behind: "pending"}
@@ -152,18 +148,12 @@ async def test_a_chain_that_continues_at_that_moment_is_deleted_with_its_new_job
 ) -> None:
     chain_id = await enqueue(database)
     claimed = await worker.claim()
-    deleted: list[object] = []
-
-    async def delete_it() -> None:
-        async with database.reserve("second") as connection:
-            deleted.append(await connection.call_value("delete_chain", chain_id))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await worker.over(first).continue_with(claimed, [{"next": {"kind": "next"}}])
-        nursery.start_soon(delete_it)
-        await until_waiting(database, "second")
-        await first.execute("commit")
-    assert deleted == [[chain_id]]
+    deleted = await meet(
+        database,
+        lambda first: worker.over(first).continue_with(claimed, [{"next": {"kind": "next"}}]),
+        lambda connection: connection.call_value("delete_chain", chain_id),
+    )
+    assert deleted == [chain_id]
     assert await states(database) == {}
 
 
@@ -172,18 +162,12 @@ async def test_a_chain_that_finds_new_blockers_at_that_moment_takes_them_along(
 ) -> None:
     chain_id = await enqueue(database)
     claimed = await worker.claim()
-    deleted: list[object] = []
-
-    async def delete_it() -> None:
-        async with database.reserve("second") as connection:
-            deleted.append(await connection.call_value("delete_chain", chain_id, True))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await worker.over(first).block(claimed, [{"jobs": [{"kind": "part"}], "blockers": [{"position": 1}]}])
-        nursery.start_soon(delete_it)
-        await until_waiting(database, "second")
-        await first.execute("commit")
-    assert len(deleted) == 1
+    deleted = await meet(
+        database,
+        lambda first: worker.over(first).block(claimed, [{"jobs": [{"kind": "part"}], "blockers": [{"position": 1}]}]),
+        lambda connection: connection.call_value("delete_chain", chain_id, True),
+    )
+    assert deleted == [chain_id, chain_id + 1]
     assert await states(database) == {}
 
 
@@ -209,21 +193,12 @@ async def test_a_completion_that_meets_a_deletion_is_told_that_the_job_is_not_th
 
 async def test_a_retry_that_meets_a_deletion_finds_no_job(database: Database, worker: SqlWorker) -> None:
     chain_id = await ended(database, worker, "failed")
-    answers: list[str] = []
-
-    async def retry() -> None:
-        async with database.reserve("second") as connection:
-            try:
-                await connection.call("retry_job", chain_id)
-            except UnknownJob as error:
-                answers.append(str(error))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await first.call("delete_chain", chain_id)
-        nursery.start_soon(retry)
-        await until_waiting(database, "second")
-        await first.execute("commit")
-    assert len(answers) == 1
+    with pytest.raises(UnknownJob):
+        await meet(
+            database,
+            lambda first: first.call("delete_chain", chain_id),
+            lambda second: second.call("retry_job", chain_id),
+        )
     assert await states(database) == {}
     assert [event for event, _ in await events(database, chain_id)] == ["deleted"]
 

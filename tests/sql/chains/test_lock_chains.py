@@ -2,12 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-import trio
-
 from leasehold.database import Caller, Database
 from tests.support.sql_chains import continued, ended
 from tests.support.sql_jobs import enqueue
-from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_waits import meet
 from tests.support.sql_worker import SqlWorker
 
 Locked = list[tuple[int, int, bool]]
@@ -25,18 +23,8 @@ async def test_it_names_the_last_job_of_each_chain_and_leaves_out_what_is_none(
 
 async def locked_after(database: Database, chain_id: int, change: Callable[[Caller], Awaitable[object]]) -> Locked:
     """What is locked by whoever comes while another session has made a change and not yet committed it."""
-    locked: Locked = []
-
-    async def lock() -> None:
-        async with database.reserve("second") as connection:
-            locked.extend(tuple(row) for row in await connection.call("lock_chains", [chain_id]))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await change(first)
-        nursery.start_soon(lock)
-        await until_waiting(database, "second")
-        await first.execute("commit")
-    return locked
+    rows = await meet(database, change, lambda second: second.call("lock_chains", [chain_id]))
+    return [tuple(row) for row in rows]
 
 
 async def test_a_chain_that_goes_on_or_ends_while_we_wait_is_locked_where_it_stands_then(
@@ -62,16 +50,9 @@ async def test_a_chain_that_is_retried_while_we_wait_is_locked_as_open(database:
 
 async def test_a_failed_chain_cannot_be_retried_meanwhile(database: Database, worker: SqlWorker) -> None:
     chain_id = await ended(database, worker, "failed")
-    states: list[object] = []
-
-    async def retry() -> None:
-        async with database.reserve("second") as connection:
-            states.append(await connection.call_value("retry_job", chain_id))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await first.call("lock_chains", [chain_id])
-        nursery.start_soon(retry)
-        await until_waiting(database, "second")
-        assert states == []
-        await first.execute("commit")
-    assert states == ["pending"]
+    state = await meet(
+        database,
+        lambda first: first.call("lock_chains", [chain_id]),
+        lambda second: second.call_value("retry_job", chain_id),
+    )
+    assert state == "pending"

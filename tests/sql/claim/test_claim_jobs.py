@@ -8,14 +8,13 @@ import trio
 from leasehold.database import Database
 from leasehold.errors import BadInput
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, pile_up, states
-from tests.support.sql_waits import freeze, open_transaction
-from tests.support.sql_worker import SqlWorker, ids
+from tests.support.sql_waits import freeze, frozen, open_transaction
+from tests.support.sql_worker import SqlWorker, frozen_worker, ids
 from tests.support.waiting import PATIENCE
 
 
 async def test_a_claimed_job_is_held_under_a_lease_by_this_worker(database: Database) -> None:
-    async with database.reserve("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as lane:
         worker = SqlWorker(lane, "ada")
         await enqueue(lane, "resize", args='{"w": 1}', metadata='{"m": 2}', key="k", priority=4, queue="images")
         (claimed,) = await worker.claim(lease=30)
@@ -113,9 +112,7 @@ async def test_queue_and_kind_both_have_to_fit(database: Database, worker: SqlWo
 
 
 async def test_a_future_job_is_left_until_its_time(database: Database) -> None:
-    async with database.reserve("clocked") as lane:
-        worker = SqlWorker(lane)
-        await freeze(lane, "2026-03-01 12:00Z")
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (lane, worker):
         await enqueue(lane, delay=timedelta(minutes=1))
         assert await worker.claim() == []
         await freeze(lane, "2026-03-01 12:01Z")
@@ -123,9 +120,7 @@ async def test_a_future_job_is_left_until_its_time(database: Database) -> None:
 
 
 async def test_due_jobs_are_claimed_without_any_scheduler(database: Database) -> None:
-    async with database.reserve("clocked") as lane:
-        worker = SqlWorker(lane)
-        await freeze(lane, "2026-03-01 12:00Z")
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (lane, worker):
         await enqueue_many(lane, [{"kind": "a", "delay": 60}, {"kind": "a", "delay": 30, "key": "k"}, {"kind": "a"}])
         await freeze(lane, "2026-03-01 12:05Z")
         assert ids(await worker.claim()) == [3, 2, 1]

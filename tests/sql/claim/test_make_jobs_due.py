@@ -6,7 +6,7 @@ import trio
 from leasehold.database import Database
 from leasehold.database.border import listen
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, states
-from tests.support.sql_waits import freeze, open_transaction
+from tests.support.sql_waits import freeze, frozen, open_transaction
 from tests.support.sql_worker import SqlWorker, ids
 from tests.support.waiting import PATIENCE
 
@@ -14,8 +14,7 @@ SOON = {"kind": "echo", "delay": 60}
 
 
 async def test_only_jobs_whose_time_has_come(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         await enqueue_many(connection, [{"kind": "a", "delay": n} for n in (10, 20, 30)])
         await freeze(connection, "2026-03-01 12:00:20Z")
         assert await connection.call_value("make_jobs_due") == 2
@@ -24,8 +23,7 @@ async def test_only_jobs_whose_time_has_come(database: Database) -> None:
 
 
 async def test_the_earliest_first_and_no_more_than_the_batch(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         await enqueue_many(connection, [{"kind": "a", "delay": n} for n in (30, 10, 20)])
         await freeze(connection, "2026-03-01 13:00Z")
         assert await connection.call_value("make_jobs_due", 2) == 2
@@ -33,8 +31,7 @@ async def test_the_earliest_first_and_no_more_than_the_batch(database: Database)
 
 
 async def test_of_a_free_key_the_best_becomes_pending_and_the_others_wait(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         await enqueue_many(connection, [{**SOON, "key": "k", "priority": p} for p in (1, 3, 2)])
         await freeze(connection, "2026-03-01 13:00Z")
         assert await connection.call_value("make_jobs_due") == 3
@@ -42,8 +39,7 @@ async def test_of_a_free_key_the_best_becomes_pending_and_the_others_wait(databa
 
 
 async def test_behind_a_holder_or_a_pending_job_all_of_a_key_wait(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         await enqueue_many(connection, [{**SOON, "key": key} for key in ("held", "open", "free")])
         await enqueue(connection, key="held")
         await SqlWorker(connection).claim()

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from leasehold.database import Database
 from tests.support.sql_jobs import enqueue, enqueue_many
-from tests.support.sql_waits import freeze
+from tests.support.sql_waits import freeze, frozen
 from tests.support.sql_worker import SqlWorker
 
 
@@ -26,8 +26,7 @@ async def test_a_job_that_may_have_been_left_waiting_is_worth_one(database: Data
 
 
 async def test_else_it_is_when_a_scheduled_job_comes_due(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         await enqueue_many(connection, [{"kind": "a", "delay": 60}])
         await freeze(connection, "2026-03-01 12:00:20Z")
         assert await connection.call_value("next_claim_in") == 40.0

@@ -2,12 +2,11 @@ from __future__ import annotations
 
 from leasehold.database import Database
 from tests.support.sql_jobs import enqueue_many
-from tests.support.sql_waits import freeze
+from tests.support.sql_waits import freeze, frozen
 
 
 async def test_seconds_until_the_first_scheduled_job_is_due(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         assert await connection.call_value("next_due_in") is None
         await enqueue_many(connection, [{"kind": "a"}])
         assert await connection.call_value("next_due_in") is None

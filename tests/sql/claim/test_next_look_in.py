@@ -6,7 +6,7 @@ from datetime import timedelta
 from leasehold.database import Database, ReservedConnection
 from tests.support.sql_jobs import enqueue, enqueue_many
 from tests.support.sql_limits import enqueue_groups, limit
-from tests.support.sql_waits import freeze
+from tests.support.sql_waits import freeze, frozen
 from tests.support.sql_worker import SqlWorker
 
 IDLE_FLEET = """
@@ -25,8 +25,7 @@ async def look_in(connection: ReservedConnection, *queues: str) -> float | None:
 
 
 async def test_without_rates_it_is_the_next_scheduled_job(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         await limit(connection, 1)
         await enqueue(connection)
         assert await look_in(connection) is None
@@ -35,8 +34,7 @@ async def test_without_rates_it_is_the_next_scheduled_job(database: Database) ->
 
 
 async def test_a_pending_job_that_lacks_a_token_may_start_with_the_next_one(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         await limit(connection, rate=0.5, burst=2)
         await enqueue_many(connection, [{"kind": "a"}] * 3)
         assert await look_in(connection) is None
@@ -53,8 +51,7 @@ async def test_a_pending_job_that_lacks_a_token_may_start_with_the_next_one(data
 
 
 async def test_of_groups_the_soonest_token_that_a_pending_job_needs_counts(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         await limit(connection, group="*", rate=0.1, burst=1)
         await limit(connection, group="fast", rate=1.0, burst=1)
         await enqueue_groups(connection, ["a", "b", "fast", "b"])

@@ -29,8 +29,7 @@ async def test_jobs_of_another_lane_are_counted_against_the_same_place(database:
 
 
 async def test_what_is_not_pending_is_not_ahead(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}, {"kind": "a", "delay": 60}, {"kind": "a"}])
-    await worker.claim(1)
+    await worker.given_all([{"kind": "a"}, {"kind": "a", "delay": 60}, {"kind": "a"}], 1)
     assert ids(await worker.claim(1)) == [3]
     await enqueue_many(database, [{"kind": "a"}])
     assert await ahead(database, 4) == 0

@@ -13,7 +13,7 @@ from tests.support.sql_edges import enqueue_blocked
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, snapshot
 from tests.support.sql_reasons import because, facts, reasons
-from tests.support.sql_waits import freeze, open_transaction
+from tests.support.sql_waits import freeze, frozen, open_transaction
 from tests.support.sql_worker import SqlWorker
 
 
@@ -73,8 +73,7 @@ async def test_a_deadline_comes_last_and_not_for_what_has_ended(database: Databa
 
 
 async def test_a_link_says_which_chain_it_continues(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.continue_with(await worker.claim(), [{"next": {"kind": "second"}}])
+    await worker.continue_with(await worker.given(), [{"next": {"kind": "second"}}])
     assert await reasons(database, 1) == ["completed"]
     assert (await because(database, 1, "completed"))["explanation"].endswith("and job 2 continues its chain")
     assert await reasons(database, 2) == ["unserved", "chain"]
@@ -110,8 +109,7 @@ async def test_times_are_in_utc_whatever_the_session_says(database: Database) ->
 
 
 async def test_a_completed_job(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         await enqueue(connection)
         worker = SqlWorker(connection, "ada")
         await worker.complete(await worker.claim())
@@ -121,8 +119,7 @@ async def test_a_completed_job(database: Database) -> None:
 
 
 async def test_a_failed_job_with_its_error_and_what_to_do(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database, max_attempts=2)
-    await worker.release(await worker.claim())
+    await worker.release(await worker.given(max_attempts=2))
     await worker.fail(await worker.claim(), retry_in=[0.0])
     await worker.fail(await worker.claim())
     text = (await because(database, 1, "failed"))["explanation"]
@@ -152,16 +149,14 @@ async def test_an_error_of_any_shape_still_has_a_sentence(database: Database, wo
 
 
 async def test_a_job_that_a_worker_has_fetched(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.claim()
+    await worker.given()
     row = await because(database, 1, "claimed")
     assert row["explanation"].startswith("worker w1 has fetched it at ")
     assert row["until"] is None
 
 
 async def test_a_running_job_with_its_progress(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.start(await worker.claim())
+    await worker.start(await worker.given())
     assert "% done" not in (await because(database, 1, "running"))["explanation"]
     await database.call("report_progress", worker.incarnation, [1], [1], [0.254], ["page 3 of 12"])
     assert (await because(database, 1, "running"))["explanation"].endswith(", 25 % done (page 3 of 12)")
@@ -170,8 +165,7 @@ async def test_a_running_job_with_its_progress(database: Database, worker: SqlWo
 
 
 async def test_the_progress_of_an_earlier_attempt_is_not_shown(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     await database.call("report_progress", worker.incarnation, [1], [1], [0.5], ["half"])
     await worker.release(claimed)
     await worker.start(await worker.claim())
@@ -179,8 +173,7 @@ async def test_the_progress_of_an_earlier_attempt_is_not_shown(database: Databas
 
 
 async def test_a_job_whose_lease_has_run_out_is_stale(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.claim()
+    await worker.given()
     await expire(database, 1)
     assert await reasons(database, 1) == ["stale"]
     row = await because(database, 1, "stale")
@@ -189,9 +182,8 @@ async def test_a_job_whose_lease_has_run_out_is_stale(database: Database, worker
 
 
 async def test_a_worker_that_went_silent_is_named_before_the_lease_runs_out(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         worker = SqlWorker(connection, "ada")
-        await freeze(connection, "2026-03-01 12:00Z")
         await worker.register()
         await enqueue(connection)
         await worker.start(await worker.claim(lease=600))
@@ -208,7 +200,6 @@ async def test_a_worker_that_went_silent_is_named_before_the_lease_runs_out(data
 
 async def test_a_worker_that_stopped_and_holds_it_still(database: Database, worker: SqlWorker) -> None:
     await worker.register()
-    await enqueue(database)
-    await worker.claim()
+    await worker.given()
     await database.call("stop_worker", worker.incarnation)
     assert "but that worker stopped at" in (await because(database, 1, "claimed"))["explanation"]

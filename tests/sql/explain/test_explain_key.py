@@ -10,8 +10,7 @@ from tests.support.sql_worker import SqlWorker
 async def test_the_job_that_holds_the_key_and_until_when(database: Database) -> None:
     worker = SqlWorker(database, "ada")
     await worker.register()
-    await enqueue(database, "first", key="shop 7")
-    await worker.claim()
+    await worker.given("first", key="shop 7")
     await enqueue(database, "second", key="shop 7")
     row = await because(database, 2, "key_held")
     assert row["explanation"].startswith(
@@ -26,8 +25,7 @@ async def test_a_job_that_is_pending_still_waits_for_the_holder_and_expects_noth
     database: Database, worker: SqlWorker
 ) -> None:
     await worker.register()
-    await enqueue_many(database, [{"kind": kind, "key": "k"} for kind in "ab"])
-    await worker.claim(kinds=["a"])
+    await worker.given_all([{"kind": kind, "key": "k"} for kind in "ab"], kinds=["a"])
     assert await reasons(database, 2) == ["key_held"]
 
 

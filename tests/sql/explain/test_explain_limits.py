@@ -7,7 +7,7 @@ from tests.support.sql_jobs import enqueue, enqueue_many
 from tests.support.sql_limits import limit
 from tests.support.sql_reasons import because, facts, reasons
 from tests.support.sql_waits import freeze
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import SqlWorker, frozen_worker
 
 
 async def test_a_queue_that_is_full(database: Database, worker: SqlWorker) -> None:
@@ -26,13 +26,10 @@ async def test_a_queue_that_is_full(database: Database, worker: SqlWorker) -> No
 
 
 async def test_a_rate_says_when_the_next_one_may_start(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await worker.register()
         await limit(connection, queue="q", rate=0.1, burst=2)
-        await enqueue_many(connection, [{"kind": "a", "queue": "q"}] * 3)
-        assert len(await worker.claim()) == 2
+        assert len(await worker.given_all([{"kind": "a", "queue": "q"}] * 3)) == 2
         row = await because(connection, 3, "limited")
         assert row["explanation"] == "queue q may start 0.1 a second (2 at once), and its next start is in 10.0 s"
         assert row["until"] == datetime(2026, 3, 1, 12, 0, 10, tzinfo=UTC)
@@ -44,8 +41,7 @@ async def test_a_rate_says_when_the_next_one_may_start(database: Database) -> No
 async def test_full_and_dry_at_once(database: Database, worker: SqlWorker) -> None:
     await worker.register()
     await limit(database, queue="q", max_running=1, rate=0.001, burst=1)
-    await enqueue_many(database, [{"kind": "a", "queue": "q"}] * 2)
-    await worker.claim()
+    await worker.given_all([{"kind": "a", "queue": "q"}] * 2)
     row = await because(database, 2, "limited")
     assert "may have 1 running at once, and 1 are held, and may start 0.001 a second (1 at once)" in row["explanation"]
     assert row["until"] is None
@@ -56,8 +52,7 @@ async def test_a_key_group_is_limited_alone_and_with_its_queue(database: Databas
     await limit(database, queue="q", group="*", max_running=1)
     await limit(database, queue="q", group="big", max_running=2)
     groups = ("a", "a", "b", "big", "big", None)
-    await enqueue_many(database, [{"kind": "x", "queue": "q", "key_group": group} for group in groups])
-    await worker.claim()
+    await worker.given_all([{"kind": "x", "queue": "q", "key_group": group} for group in groups])
     assert "limited" in await reasons(database, 2)
     assert (await because(database, 2, "limited"))["explanation"] == (
         "key group a of queue q may have 1 running at once, and 1 are held"

@@ -6,7 +6,7 @@ from leasehold.database import Database
 from tests.sql.explain.test_measure_rates import finish
 from tests.support.sql_jobs import enqueue, enqueue_many, pile_up
 from tests.support.sql_reasons import because, facts, reasons
-from tests.support.sql_waits import freeze
+from tests.support.sql_waits import frozen
 from tests.support.sql_work import UNDISTURBED, measured
 from tests.support.sql_worker import SqlWorker
 
@@ -32,8 +32,7 @@ async def test_jobs_before_it_are_counted(database: Database, worker: SqlWorker)
 
 
 async def test_with_a_rate_there_is_a_time_to_expect_it_at(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         await SqlWorker(connection).register()
         await finish(connection, 11, seconds_apart=0.5)
         await enqueue_many(connection, [{"kind": "k", "queue": "q"}] * 20)

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from leasehold.database import Caller, Database
 from tests.support.sql_jobs import enqueue_many
 from tests.support.sql_limits import enqueue_groups, limit
-from tests.support.sql_waits import freeze
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import SqlWorker, frozen_worker
 
 
 async def reasons(caller: Caller, queue: str = "q") -> list[str]:
@@ -47,9 +46,7 @@ async def test_kinds_that_nobody_serves_have_a_row_each(database: Database, work
 
 
 async def test_full_limits_and_empty_buckets_are_told(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await worker.register(queues=["q"])
         await limit(connection, queue="q", rate=0.1, burst=2)
         await limit(connection, 1, group="*", queue="q")

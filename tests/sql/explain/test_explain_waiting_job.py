@@ -8,13 +8,12 @@ from leasehold.database import Database
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import empty, enqueue
 from tests.support.sql_reasons import because, facts, reasons
-from tests.support.sql_waits import freeze
+from tests.support.sql_waits import freeze, frozen
 from tests.support.sql_worker import SqlWorker
 
 
 async def test_a_job_whose_time_has_not_come(database: Database, worker: SqlWorker) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         await SqlWorker(connection).register()
         await enqueue(connection, run_at=datetime(2026, 3, 2, tzinfo=UTC))
         row = await because(connection, 1, "scheduled")
@@ -28,8 +27,7 @@ async def test_a_job_whose_time_has_not_come(database: Database, worker: SqlWork
 
 
 async def test_a_back_off_names_the_error_before_it(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.fail(await worker.claim(), retry_in=[60.0])
+    await worker.fail(await worker.given(), retry_in=[60.0])
     assert (await because(database, 1, "scheduled"))["explanation"].endswith("; it failed before (ValueError: boom)")
     found = await facts(database, 1, "scheduled")
     assert (found["attempt"], found["error"]) == (1, {"type": "ValueError", "message": "boom"})
@@ -84,8 +82,7 @@ async def test_a_scheduled_job_learns_early_that_nobody_would_take_it(database: 
 
 async def test_a_suspect_says_how_often_and_what_comes(database: Database, worker: SqlWorker) -> None:
     await worker.register()
-    await enqueue(database)
-    await worker.claim()
+    await worker.given()
     await expire(database, 1)
     await database.call("reap_jobs")
     assert (await because(database, 1, "suspect"))["explanation"] == (
@@ -117,8 +114,7 @@ async def test_workers_that_all_back_off(database: Database, worker: SqlWorker) 
 
 
 async def test_only_workers_that_are_ready_and_were_heard_of_are_alive(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         ready, silent, draining, stopped = (SqlWorker(connection, name) for name in ("a", "b", "c", "d"))
         for each in (silent, ready, draining, stopped):
             await each.register(kinds=["k"])

@@ -4,7 +4,7 @@ import pytest
 
 from leasehold.database import Caller, Database
 from tests.support.sql_jobs import empty
-from tests.support.sql_waits import freeze
+from tests.support.sql_waits import freeze, frozen
 
 FINISH = """
 insert into leasehold.finished_jobs (id, created_at, run_at, claimed_at, finished_at, priority, attempt, spared_attempts,
@@ -36,16 +36,14 @@ async def test_jobs_finished_per_second(database: Database) -> None:
     ]
     for count, seconds_apart, rate in cases:
         await empty(database)
-        async with database.reserve("clocked") as connection:
-            await freeze(connection, "2026-03-01 12:00Z")
+        async with frozen(database, "2026-03-01 12:00Z") as connection:
             await finish(connection, count, seconds_apart=seconds_apart)
             found = await rate_of(connection, "q", "k")
         assert found == (None if rate is None else pytest.approx(rate))
 
 
 async def test_other_kinds_and_queues_and_what_is_long_ago_do_not_count(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         await finish(connection, 101, "other", 0.01)
         await finish(connection, 11, "k", 1.0)
         assert await rate_of(connection, "q", "k") == pytest.approx(1.0)
@@ -78,8 +76,7 @@ async def test_only_the_end_of_a_big_partition_is_read(fresh_database: Database)
 
 
 async def test_a_pause_before_the_present_work_does_not_slow_it_down(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 11:58Z")
+    async with frozen(database, "2026-03-01 11:58Z") as connection:
         await finish(connection, 50)
         await freeze(connection, "2026-03-01 12:00Z")
         await finish(connection, 21, seconds_apart=0.25)
@@ -87,8 +84,7 @@ async def test_a_pause_before_the_present_work_does_not_slow_it_down(database: D
 
 
 async def test_one_look_tells_of_all_kinds_that_finish_and_of_no_other(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         for count, kind, seconds_apart in [(11, "fast", 0.5), (5, "slow", 10.0), (1, "once", 1.0)]:
             await finish(connection, count, kind, seconds_apart)
         rows = await connection.call("measure_rates")

@@ -8,8 +8,8 @@ import trio
 from leasehold.database import Caller, Database, Row
 from leasehold.errors import LeaseLost
 from tests.support.sql_guards import LOSSES, expire, lost_job
-from tests.support.sql_jobs import enqueue, snapshot, states
-from tests.support.sql_waits import freeze, open_transaction, until_waiting
+from tests.support.sql_jobs import snapshot, states
+from tests.support.sql_waits import frozen, open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker, insist
 from tests.support.waiting import PATIENCE
 
@@ -19,8 +19,7 @@ async def check(caller: Caller, incarnation: UUID, attempt: int = 1) -> None:
 
 
 async def test_the_present_holder_passes_and_nothing_changes(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     for _ in ("claimed", "running"):
         before = await snapshot(database)
         await check(database, worker.incarnation)
@@ -47,8 +46,7 @@ async def test_a_former_holders_transaction_fails_as_a_whole(
 
 
 async def test_a_wrong_attempt_or_incarnation_fails(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.claim()
+    await worker.given()
     for attempt, incarnation in (
         (2, worker.incarnation),
         (0, worker.incarnation),
@@ -61,16 +59,14 @@ async def test_a_wrong_attempt_or_incarnation_fails(database: Database, worker: 
 async def test_an_expired_lease_fails_even_before_anybody_has_taken_the_job(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database)
-    await worker.claim()
+    await worker.given()
     await expire(database, 1)
     with pytest.raises(LeaseLost):
         await check(database, worker.incarnation)
 
 
 async def test_until_the_transaction_ends_nobody_takes_the_job(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     seen: list[object] = []
 
     async def cancel() -> None:
@@ -79,8 +75,7 @@ async def test_until_the_transaction_ends_nobody_takes_the_job(database: Databas
 
     async with trio.open_nursery() as nursery, open_transaction(database, "owner") as owner:
         await check(owner, worker.incarnation)
-        async with database.reserve("later") as later:
-            await freeze(later, "2999-01-01")
+        async with frozen(database, "2999-01-01") as later:
             assert await later.call("reap_jobs") == []
         assert await worker.renew(claimed) == {}
         nursery.start_soon(cancel)
@@ -94,8 +89,7 @@ async def test_until_the_transaction_ends_nobody_takes_the_job(database: Databas
 
 
 async def test_two_transactions_of_the_holder_may_check_at_once(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.claim()
+    await worker.given()
     async with open_transaction(database, "one") as one, open_transaction(database, "two") as two:
         await check(one, worker.incarnation)
         with trio.fail_after(PATIENCE):
@@ -104,8 +98,7 @@ async def test_two_transactions_of_the_holder_may_check_at_once(database: Databa
 
 async def test_effects_and_completion_commit_together(database: Database, worker: SqlWorker) -> None:
     await database.execute("create table public.effect (n int)")
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     async with database.transaction() as transaction:
         await check(transaction, worker.incarnation)
         await transaction.execute("insert into public.effect values (1)")

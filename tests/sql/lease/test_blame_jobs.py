@@ -11,7 +11,7 @@ from leasehold.database import Caller, Database, Row
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, enqueue_many, job
 from tests.support.sql_waits import freeze, open_transaction
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import SqlWorker, frozen_worker
 from tests.support.waiting import PATIENCE
 
 A_MINUTE_LONG = "update leasehold.jobs set claimed_at = lease_expires_at - interval '1 minute' where id = any ($1)"
@@ -55,8 +55,7 @@ async def record(caller: Caller, job_id: int) -> tuple[str, int, int]:
 
 
 async def test_a_single_job_that_was_held_is_charged(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.claim()
+    await worker.given()
     await die(database, 1)
     assert await record(database, 1) == ("pending", 1, 1)
 
@@ -64,15 +63,13 @@ async def test_a_single_job_that_was_held_is_charged(database: Database, worker:
 async def test_without_a_suspect_all_become_suspects_and_nobody_is_charged(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 3)
-    await worker.claim()
+    await worker.given_all([{"kind": "a"}] * 3)
     await die(database, 1, 2, 3)
     assert [await record(database, n) for n in (1, 2, 3)] == [("pending", 0, 1)] * 3
 
 
 async def test_one_suspect_is_charged_and_its_neighbours_are_not(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.claim()
+    await worker.given()
     await die(database, 1)
     await enqueue_many(database, [{"kind": "a"}] * 2)
     await SqlWorker(database, "w2").claim()
@@ -125,8 +122,7 @@ async def test_a_retry_begins_anew(database: Database) -> None:
 
 
 async def test_a_job_with_one_attempt_never_runs_twice(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a", "max_attempts": 1}, {"kind": "a"}])
-    await worker.claim()
+    await worker.given_all([{"kind": "a", "max_attempts": 1}, {"kind": "a"}])
     await die(database, 1, 2)
     row = await job(database, 1)
     assert (row["state"], json.loads(row["error"])["type"]) == ("failed", "LeaseExpired")
@@ -149,8 +145,7 @@ async def test_a_job_on_its_last_attempt_survives_the_death_of_a_neighbour(datab
 async def test_leases_of_the_same_dead_worker_that_run_out_later_belong_to_the_same_crash(database: Database) -> None:
     worker = SqlWorker(database)
     await worker.register()
-    await enqueue_many(database, [{"kind": "a"}] * 3)
-    await worker.claim()
+    await worker.given_all([{"kind": "a"}] * 3)
     for job_id in (1, 2, 3):
         await die(database, job_id)
     assert [await record(database, n) for n in (1, 2, 3)] == [("pending", 0, 1)] * 3
@@ -164,8 +159,7 @@ async def test_the_suspect_of_a_crash_is_remembered_for_the_leases_that_run_out_
     await die(database, 1)
     worker = SqlWorker(database, "second")
     await worker.register()
-    await enqueue_many(database, [{"kind": "a"}] * 2)
-    await worker.claim()
+    await worker.given_all([{"kind": "a"}] * 2)
     for job_id in (1, 2, 3):
         await die(database, job_id)
     assert [await record(database, n) for n in (1, 2, 3)] == [("pending", 2, 2), ("pending", 0, 0), ("pending", 0, 0)]
@@ -178,8 +172,7 @@ async def test_a_suspect_whose_own_lease_runs_out_last_is_blamed_all_the_same(da
     await die(database, 1)
     worker = SqlWorker(database, "second")
     await worker.register()
-    await enqueue(database)
-    await worker.claim()
+    await worker.given()
     await die(database, 2)
     await die(database, 1)
     assert [await record(database, n) for n in (1, 2)] == [("pending", 2, 2), ("pending", 0, 0)]
@@ -187,9 +180,7 @@ async def test_a_suspect_whose_own_lease_runs_out_last_is_blamed_all_the_same(da
 
 async def test_a_worker_that_lives_on_is_judged_anew(database: Database) -> None:
     """It blocks again and again on another job: no old verdict protects that one."""
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await worker.register()
         await enqueue_many(connection, [{"kind": "a"}] * 2)
         for hour in range(13, 20):
@@ -209,8 +200,7 @@ async def test_workers_are_judged_one_by_one(database: Database) -> None:
 
 
 async def test_a_batch_that_is_smaller_than_what_a_worker_held(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 5)
-    await worker.claim()
+    await worker.given_all([{"kind": "a"}] * 5)
     await database.execute("update leasehold.jobs set lease_expires_at = now() - interval '1 s' where attempt = 1")
     while await database.call("reap_jobs", 2):
         pass
@@ -219,8 +209,7 @@ async def test_a_batch_that_is_smaller_than_what_a_worker_held(database: Databas
 
 async def test_a_worker_row_that_somebody_has_locked_holds_nobody_up(database: Database, worker: SqlWorker) -> None:
     await worker.register()
-    await enqueue(database)
-    await worker.claim()
+    await worker.given()
     await expire(database, 1)
     async with open_transaction(database, "owner") as owner:
         await owner.execute("select 1 from leasehold.workers for update")
@@ -278,15 +267,13 @@ async def test_nobody_is_blamed_by_a_reaper_that_was_away_itself(database: Datab
 async def test_somebody_is_blamed_by_a_reaper_that_had_the_database_for_a_third_of_the_lease(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database)
-    await worker.claim()
+    await worker.given()
     await die_unseen(database, 21.0, 1)
     assert await record(database, 1) == ("pending", 1, 1)
 
 
 async def test_a_single_attempt_counts_whoever_was_away(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database, max_attempts=1)
-    await worker.claim()
+    await worker.given(max_attempts=1)
     await die_unseen(database, 0.0, 1)
     assert (await job(database, 1))["state"] == "failed"
 
@@ -341,8 +328,7 @@ async def test_an_outage_in_that_time_makes_it_longer(database: Database) -> Non
 async def test_several_suspects_that_were_held_together_are_not_charged_and_narrowed_down(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 3)
-    await worker.claim()
+    await worker.given_all([{"kind": "a"}] * 3)
     await database.execute("update leasehold.jobs set crashes = 1 where id <= 2")
     await die(database, 1, 2, 3)
     assert [await record(database, n) for n in (1, 2, 3)] == [("pending", 0, 2), ("pending", 0, 2), ("pending", 0, 0)]
@@ -352,8 +338,7 @@ async def test_those_of_them_whose_leases_run_out_later_are_not_charged_either(
     database: Database, worker: SqlWorker
 ) -> None:
     await worker.register()
-    await enqueue_many(database, [{"kind": "a"}] * 3)
-    await worker.claim()
+    await worker.given_all([{"kind": "a"}] * 3)
     await database.execute("update leasehold.jobs set crashes = 1 where id <= 2")
     for job_id in (1, 3, 2):
         await die(database, job_id)

@@ -16,8 +16,7 @@ async def test_its_jobs_are_suspects_no_more_and_the_attempt_that_was_charged_is
     database: Database, worker: SqlWorker
 ) -> None:
     await worker.register()
-    await enqueue_many(database, [{"kind": "a"}])
-    claimed = await worker.claim()
+    claimed = await worker.given_all([{"kind": "a"}])
     await die(database, 1)
     assert await record(database, 1) == ("pending", 1, 1)
     assert await worker.release(claimed) == {1: "taken_by_another_worker"}
@@ -26,8 +25,7 @@ async def test_its_jobs_are_suspects_no_more_and_the_attempt_that_was_charged_is
 
 async def test_so_they_are_when_a_heartbeat_came_first(database: Database, worker: SqlWorker) -> None:
     await worker.register()
-    await enqueue_many(database, [{"kind": "a"}] * 3)
-    claimed = await worker.claim()
+    claimed = await worker.given_all([{"kind": "a"}] * 3)
     await die(database, 1, 2, 3)
     await worker.beat()
     await worker.release(claimed[:2])
@@ -56,8 +54,7 @@ async def test_what_another_session_holds_is_cleared_when_it_is_sent_again(
         await empty(database)
         with subtests.test(table=table):
             await worker.register()
-            await enqueue_many(database, [{"kind": "a"}])
-            claimed = await worker.claim()
+            claimed = await worker.given_all([{"kind": "a"}])
             await die(database, 1)
             async with open_transaction(database, "claim") as claim:
                 await claim.execute(f"select from leasehold.{table} for update")
@@ -70,8 +67,7 @@ async def test_what_another_session_holds_is_cleared_when_it_is_sent_again(
 
 async def test_nobody_can_hand_back_the_losses_of_another(database: Database, worker: SqlWorker) -> None:
     await worker.register()
-    await enqueue_many(database, [{"kind": "a"}])
-    claimed = await worker.claim()
+    claimed = await worker.given_all([{"kind": "a"}])
     await die(database, 1)
     another = SqlWorker(database, "another")
     await another.register()

@@ -11,8 +11,7 @@ from tests.support.sql_worker import SqlWorker
 async def test_a_session_is_described_with_all_that_finds_it_and_without_its_statement(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     async with row_held(database, worker, claimed[0]) as holder:
         text = await database.call_value("describe_row_holders", 1)
         expected = (

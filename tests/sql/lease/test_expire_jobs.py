@@ -6,10 +6,9 @@ from datetime import UTC, datetime
 import trio
 
 from leasehold.database import Database
-from leasehold.database.border import listen
 from tests.support.sql_edges import enqueue_blocked
 from tests.support.sql_jobs import enqueue, enqueue_many, events, job, state, states
-from tests.support.sql_waits import freeze, open_transaction
+from tests.support.sql_waits import freeze, frozen, heard, open_transaction
 from tests.support.sql_worker import SqlWorker
 from tests.support.waiting import PATIENCE
 
@@ -22,8 +21,7 @@ async def miss(database: Database, *job_ids: int) -> None:
 
 
 async def test_a_job_fails_at_its_deadline_and_not_before(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         await enqueue(connection, deadline=datetime(2026, 3, 1, 12, 1, tzinfo=UTC))
         await freeze(connection, "2026-03-01 12:00:59Z")
         assert await connection.call_value("expire_jobs") == 0
@@ -62,19 +60,14 @@ async def test_whatever_its_state_is(database: Database, worker: SqlWorker) -> N
 
 
 async def test_whoever_runs_it_is_told_and_refused(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     await miss(database, 1)
-    async with listen(database, "leasehold") as listening:
-        await database.call("expire_jobs")
-        with trio.fail_after(PATIENCE):
-            assert await listening.payloads.receive() == "lost:1:1:deadline"
+    assert await heard(database, lambda: database.call("expire_jobs")) == ["lost:1:1:deadline"]
     assert await worker.complete(claimed) == {1: "deadline"}
 
 
 async def test_its_key_is_given_on(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a", "key": "k"}] * 2)
-    await worker.claim()
+    await worker.given_all([{"kind": "a", "key": "k"}] * 2)
     await miss(database, 1)
     await database.call("expire_jobs")
     assert await states(database) == {1: "failed", 2: "pending"}
@@ -92,10 +85,7 @@ async def test_who_waits_for_the_end_of_the_chain_is_told(database: Database) ->
     await enqueue(database)
     await database.fetch("insert into leasehold.chain_waiters values (1, now() + interval '1 h')")
     await miss(database, 1)
-    async with listen(database, "leasehold") as listening:
-        await database.call("expire_jobs")
-        with trio.fail_after(PATIENCE):
-            assert await listening.payloads.receive() == "closed:1"
+    assert await heard(database, lambda: database.call("expire_jobs")) == ["closed:1"]
 
 
 async def test_a_retry_has_no_deadline_any_more(database: Database) -> None:

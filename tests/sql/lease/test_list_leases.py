@@ -4,18 +4,14 @@ import pytest
 
 from leasehold.database import Database
 from leasehold.errors import BadInput, UnknownWorker
-from tests.support.sql_jobs import enqueue_many
 from tests.support.sql_waits import freeze
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import SqlWorker, frozen_worker
 
 
 async def test_those_that_run_out_next_come_first_with_their_ages(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await worker.register()
-        await enqueue_many(connection, [{"kind": "a", "queue": "q", "key": "k"}, {"kind": "a", "queue": "q"}])
-        first, second = await worker.claim()
+        first, second = await worker.given_all([{"kind": "a", "queue": "q", "key": "k"}, {"kind": "a", "queue": "q"}])
         await freeze(connection, "2026-03-01 12:00:10Z")
         await worker.start([first])
         await freeze(connection, "2026-03-01 12:00:30Z")
@@ -32,8 +28,7 @@ async def test_those_of_one_worker_can_be_asked_for(database: Database, worker: 
     other = SqlWorker(database, "other")
     await worker.register()
     await other.register()
-    await enqueue_many(database, [{"kind": "a"}] * 3)
-    (mine,) = await worker.claim(1)
+    (mine,) = await worker.given_all([{"kind": "a"}] * 3, 1)
     await other.claim(2)
     assert [row["job_id"] for row in await database.call("list_leases", "w1")] == [mine["job_id"]]
     assert len(await database.call("list_leases", "other", 1)) == 1

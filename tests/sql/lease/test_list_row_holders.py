@@ -4,7 +4,7 @@ import pytest
 
 from leasehold.database import Database
 from tests.support.sql_holders import HOLDS, pid_of, row_held
-from tests.support.sql_jobs import empty, enqueue, enqueue_many
+from tests.support.sql_jobs import empty
 from tests.support.sql_worker import SqlWorker
 
 
@@ -14,8 +14,7 @@ async def test_the_session_that_holds_a_row_is_named_however_it_holds_it(
     for hold in HOLDS:
         await empty(database)
         with subtests.test(hold=hold):
-            await enqueue_many(database, [{"kind": "a"}] * 3)
-            claimed = await worker.claim()
+            claimed = await worker.given_all([{"kind": "a"}] * 3)
             assert await database.call("list_row_holders", [1, 2, 3, 4]) == []
             async with row_held(database, worker, claimed[1], HOLDS[hold]) as holder:
                 (row,) = await database.call("list_row_holders", [1, 2, 3, 4])
@@ -31,8 +30,7 @@ async def test_the_session_that_holds_a_row_is_named_however_it_holds_it(
 
 
 async def test_each_of_several_sessions_is_named(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     hold = HOLDS["lease asserted"]
     async with row_held(database, worker, claimed[0], hold) as one, row_held(database, worker, claimed[0], hold) as two:
         rows = await database.call("list_row_holders", [1])
@@ -40,7 +38,6 @@ async def test_each_of_several_sessions_is_named(database: Database, worker: Sql
 
 
 async def test_a_session_does_not_name_itself(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     async with row_held(database, worker, claimed[0]) as holder:
         assert await holder.call("list_row_holders", [1]) == []

@@ -5,15 +5,13 @@ from datetime import timedelta
 from leasehold.database import Database
 from tests.support.sql_guards import expire
 from tests.support.sql_holders import pid_of, row_held
-from tests.support.sql_jobs import enqueue_many
 from tests.support.sql_worker import SqlWorker
 
 
 async def test_only_jobs_whose_lease_is_over_and_whose_row_is_held_are_listed(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 3)
-    claimed = await worker.claim()
+    claimed = await worker.given_all([{"kind": "a"}] * 3)
     await expire(database, 1)
     await expire(database, 2)
     async with row_held(database, worker, claimed[1]) as holder, row_held(database, worker, claimed[2]):

@@ -1,15 +1,13 @@
 from __future__ import annotations
 
 from leasehold.database import Database
-from tests.support.sql_jobs import enqueue_many
 from tests.support.sql_worker import SqlWorker, refusals
 
 
 async def test_each_job_has_its_reason_and_the_writers_own_outcomes_are_left_out(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 5)
-    claimed = await worker.claim()
+    claimed = await worker.given_all([{"kind": "a"}] * 5)
     await worker.complete(claimed[:1])
     await worker.fail(claimed[1:2], discard=[True])
     await database.call("cancel_job", 3)
@@ -30,8 +28,7 @@ async def test_each_job_has_its_reason_and_the_writers_own_outcomes_are_left_out
 
 
 async def test_another_attempt_of_the_same_worker_is_another_writer(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}])
-    await worker.fail(await worker.claim(), retry_in=[0.0])
+    await worker.fail(await worker.given_all([{"kind": "a"}]), retry_in=[0.0])
     await worker.complete(await worker.claim())
     assert refusals(await database.call("name_refusals", worker.incarnation, [1], [1])) == {1: "already_completed"}
     assert refusals(await database.call("name_refusals", worker.incarnation, [1], [2])) == {}

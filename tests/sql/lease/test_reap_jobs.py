@@ -10,8 +10,8 @@ from leasehold.database import Database, Row
 from leasehold.database.border import listen
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, states
-from tests.support.sql_waits import freeze, open_transaction, until_waiting
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_waits import freeze, frozen, open_transaction, until_waiting
+from tests.support.sql_worker import SqlWorker, frozen_worker
 from tests.support.waiting import PATIENCE, until
 
 
@@ -22,8 +22,7 @@ async def expire_all(database: Database) -> None:
 
 
 async def test_a_job_whose_lease_ran_out_is_pending_again_and_the_attempt_counts(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         await enqueue(connection, queue="q")
         await SqlWorker(connection, "ada").claim(lease=60)
         await freeze(connection, "2026-03-01 12:00:59Z")
@@ -38,8 +37,7 @@ async def test_a_job_whose_lease_ran_out_is_pending_again_and_the_attempt_counts
 
 
 async def test_a_running_job_is_taken_back_too(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.start(await worker.claim())
+    await worker.start(await worker.given())
     await expire(database, 1)
     await database.call("reap_jobs")
     row = await job(database, 1)
@@ -47,8 +45,7 @@ async def test_a_running_job_is_taken_back_too(database: Database, worker: SqlWo
 
 
 async def test_it_keeps_its_place(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 2)
-    await worker.claim(1)
+    await worker.given_all([{"kind": "a"}] * 2, 1)
     await expire(database, 1)
     await database.call("reap_jobs")
     assert (await worker.claim_one())["job_id"] == 1
@@ -66,8 +63,7 @@ async def test_a_job_with_no_attempt_left_fails(database: Database, worker: SqlW
 
 
 async def test_spared_attempts_do_not_count(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database, max_attempts=2)
-    await worker.release(await worker.claim())
+    await worker.release(await worker.given(max_attempts=2))
     for state in ("pending", "failed"):
         await worker.claim()
         await expire(database, 1)
@@ -93,24 +89,21 @@ async def test_both_ends_are_in_the_timeline_once(database: Database, worker: Sq
 
 
 async def test_a_live_lease_is_left_alone(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 3)
-    await worker.claim(2)
+    await worker.given_all([{"kind": "a"}] * 3, 2)
     before = await snapshot(database)
     assert await database.call("reap_jobs") == []
     assert await snapshot(database) == before
 
 
 async def test_the_batch_is_the_most_that_is_taken(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 5)
-    await worker.claim()
+    await worker.given_all([{"kind": "a"}] * 5)
     await expire_all(database)
     assert [len(await database.call("reap_jobs", 2)) for _ in range(4)] == [2, 2, 1, 0]
 
 
 async def test_keys_are_given_on_to_the_best_of_their_line(database: Database, worker: SqlWorker) -> None:
     await enqueue_many(database, [{"kind": "a", "key": "k"}, {"kind": "a", "key": "k", "priority": -1}])
-    await enqueue_many(database, [{"kind": "a", "key": "l", "max_attempts": 1}] * 2)
-    await worker.claim()
+    await worker.given_all([{"kind": "a", "key": "l", "max_attempts": 1}] * 2)
     await expire_all(database)
     await database.call("reap_jobs")
     found = await states(database)
@@ -118,8 +111,7 @@ async def test_keys_are_given_on_to_the_best_of_their_line(database: Database, w
 
 
 async def test_owners_are_told_and_idle_workers_woken(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a", "queue": q} for q in "xy"])
-    await worker.claim()
+    await worker.given_all([{"kind": "a", "queue": q} for q in "xy"])
     await expire_all(database)
     idle = SqlWorker(database, "idle")
     await idle.register()
@@ -135,11 +127,8 @@ async def test_owners_are_told_and_idle_workers_woken(database: Database, worker
 
 
 async def test_stale_after_takes_back_what_was_not_renewed_for_so_long(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2026-03-01 12:00Z")
-        await enqueue_many(connection, [{"kind": "a"}] * 3)
-        claimed = await worker.claim(lease=86400)
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
+        claimed = await worker.given_all([{"kind": "a"}] * 3, lease=86400)
         await freeze(connection, "2026-03-01 12:05Z")
         await worker.renew(claimed[:1], lease=86400)
         await freeze(connection, "2026-03-01 12:10Z")
@@ -153,8 +142,7 @@ async def test_stale_after_takes_back_what_was_not_renewed_for_so_long(database:
 
 
 async def test_two_reapers_never_take_the_same_job(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 200)
-    await worker.claim(200)
+    await worker.given_all([{"kind": "a"}] * 200, 200)
     await expire_all(database)
     reaped: list[Row] = []
 
@@ -173,8 +161,7 @@ async def test_two_reapers_never_take_the_same_job(database: Database, worker: S
 
 
 async def test_a_job_that_another_reaper_has_locked_is_left_to_it(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 2)
-    await worker.claim()
+    await worker.given_all([{"kind": "a"}] * 2)
     await expire_all(database)
     async with open_transaction(database, "first") as first:
         assert len(await first.call("reap_jobs", 1)) == 1
@@ -185,8 +172,7 @@ async def test_a_job_that_another_reaper_has_locked_is_left_to_it(database: Data
 
 
 async def test_a_renewal_in_flight_saves_the_job(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     await expire(database, 1)
     async with open_transaction(database, "renewal") as renewal:
         assert await worker.over(renewal).renew(claimed) == {}
@@ -198,8 +184,7 @@ async def test_a_renewal_in_flight_saves_the_job(database: Database, worker: Sql
 async def test_a_renewal_that_comes_while_a_reaper_is_at_it_is_busy_and_then_refused(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     await expire(database, 1)
     async with open_transaction(database, "reaper") as reaper:
         assert len(await reaper.call("reap_jobs")) == 1
@@ -211,8 +196,7 @@ async def test_a_renewal_that_comes_while_a_reaper_is_at_it_is_busy_and_then_ref
 async def test_a_completion_beside_a_reaper_waits_for_nothing_and_is_refused_afterwards(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     await expire(database, 1)
     async with open_transaction(database, "reaper") as reaper:
         await reaper.call("reap_jobs")
@@ -223,8 +207,7 @@ async def test_a_completion_beside_a_reaper_waits_for_nothing_and_is_refused_aft
 
 
 async def test_a_reaper_takes_nothing_from_a_completion_in_flight(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     await expire(database, 1)
     async with open_transaction(database, "settler") as settler:
         await worker.over(settler).complete(claimed)
@@ -239,8 +222,7 @@ async def test_renewals_and_outcomes_that_meet_in_one_row_both_count_in_the_end(
     database: Database, worker: SqlWorker, write: str
 ) -> None:
     """A start waits for the renewal; everything else is busy for the moment and is sent again."""
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     answers: list[object] = []
 
     async def settle() -> None:

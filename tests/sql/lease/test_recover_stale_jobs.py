@@ -7,17 +7,14 @@ import pytest
 from leasehold.database import Database
 from leasehold.errors import BadInput, UnknownWorker
 from tests.support.sql_guards import expire
-from tests.support.sql_jobs import enqueue_many, pile_up, states
+from tests.support.sql_jobs import pile_up, states
 from tests.support.sql_waits import freeze
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import SqlWorker, frozen_worker
 
 
 async def test_it_takes_back_what_has_not_been_renewed_for_minutes_and_what_has_expired(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2026-03-01 12:00Z")
-        await enqueue_many(connection, [{"kind": "a"}] * 3)
-        claimed = await worker.claim(lease=86400)
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
+        claimed = await worker.given_all([{"kind": "a"}] * 3, lease=86400)
         await freeze(connection, "2026-03-01 12:05Z")
         await worker.renew(claimed[:2], lease=86400)
         await expire(connection, 2)

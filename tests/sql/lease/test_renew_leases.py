@@ -6,17 +6,15 @@ import trio
 
 from leasehold.database import Database
 from tests.support.sql_guards import expire
-from tests.support.sql_jobs import enqueue, enqueue_many, job, states
+from tests.support.sql_jobs import enqueue, job, states
 from tests.support.sql_waits import freeze, open_transaction
 from tests.support.sql_work import measured
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import SqlWorker, frozen_worker
 from tests.support.waiting import PATIENCE
 
 
 async def test_a_renewed_lease_runs_from_now(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await enqueue(connection)
         claimed = await worker.claim(lease=60)
         await freeze(connection, "2026-03-01 12:00:20Z")
@@ -29,8 +27,7 @@ async def test_a_renewed_lease_runs_from_now(database: Database) -> None:
 
 
 async def test_a_job_whose_handler_has_not_started_stays_claimed(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     await worker.renew(claimed, ran_for=[None])
     row = await job(database, 1)
     assert (row["state"], row["started_at"]) == ("claimed", None)
@@ -38,11 +35,8 @@ async def test_a_job_whose_handler_has_not_started_stays_claimed(database: Datab
 
 
 async def test_the_start_stays_what_the_first_renewal_said_and_is_never_before_the_claim(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2026-03-01 12:00Z")
-        await enqueue_many(connection, [{"kind": "a"}] * 2)
-        claimed = await worker.claim()
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
+        claimed = await worker.given_all([{"kind": "a"}] * 2)
         await freeze(connection, "2026-03-01 12:00:20Z")
         await worker.renew(claimed, ran_for=[5.0, 1e6])
         first = [(await job(connection, n))["started_at"] for n in (1, 2)]
@@ -54,23 +48,20 @@ async def test_the_start_stays_what_the_first_renewal_said_and_is_never_before_t
 
 
 async def test_an_expired_lease_that_nobody_has_taken_back_is_renewed(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     await expire(database, 1)
     assert await worker.renew(claimed) == {}
     assert await database.call("reap_jobs") == []
 
 
 async def test_a_job_that_this_attempt_has_completed_is_not_busy(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     await worker.complete(claimed)
     assert await worker.renew(claimed) == {1: "already_completed"}
 
 
 async def test_a_locked_job_is_busy_and_does_not_hold_up_its_neighbours(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 3)
-    claimed = await worker.claim()
+    claimed = await worker.given_all([{"kind": "a"}] * 3)
     await database.call("cancel_job", 3)
     async with open_transaction(database, "owner") as owner:
         await owner.fetch("select from leasehold.jobs where id = 2 for update")
@@ -87,8 +78,7 @@ async def test_no_jobs_are_no_refusals(worker: SqlWorker) -> None:
 async def test_renewing_a_running_job_touches_no_index(fresh_database: Database) -> None:
     async with fresh_database.reserve("measured") as connection:
         worker = SqlWorker(connection)
-        await enqueue_many(connection, [{"kind": "a", "key": f"k{n}"} for n in range(20)])
-        claimed = await worker.claim(20)
+        claimed = await worker.given_all([{"kind": "a", "key": f"k{n}"} for n in range(20)], 20)
         await worker.renew(claimed)
         await connection.execute("begin")
         async with measured(connection) as work:

@@ -9,7 +9,7 @@ from leasehold.database.migrations import migrate
 from tests.conftest import Psql
 from tests.support.sql_guards import expire
 from tests.support.sql_holders import HOLDS, pid_of, row_held
-from tests.support.sql_jobs import enqueue, states
+from tests.support.sql_jobs import states
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker
 from tests.support.waiting import eventually
@@ -21,8 +21,7 @@ AT_ONCE = timedelta(0)
 async def test_a_session_that_holds_the_job_of_an_expired_lease_is_ended_and_the_job_taken_back(
     database: Database, worker: SqlWorker, hold: str
 ) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     async with row_held(database, worker, claimed[0], HOLDS[hold]) as holder, database.reserve("later") as later:
         pid = await pid_of(holder)
         await freeze(later, "2999-01-01")
@@ -47,8 +46,7 @@ async def test_a_session_that_holds_the_job_of_an_expired_lease_is_ended_and_the
 async def test_a_session_is_left_alone_for_a_while_and_for_ever_where_that_is_asked_for(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     await expire(database, 1)
     async with row_held(database, worker, claimed[0]) as holder:
         for grace in (timedelta(hours=1), None):
@@ -61,8 +59,7 @@ async def test_a_session_is_left_alone_for_a_while_and_for_ever_where_that_is_as
 async def test_a_transaction_that_has_only_begun_is_left_alone_however_long_the_lease_is_over(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     await database.execute("update leasehold.jobs set lease_expires_at = now() - interval '1 hour'")
     async with row_held(database, worker, claimed[0]) as holder:
         (row,) = await database.call("stop_lost_sessions", timedelta(minutes=30))
@@ -73,8 +70,7 @@ async def test_a_transaction_that_has_only_begun_is_left_alone_however_long_the_
 async def test_while_the_lease_lasts_a_transaction_may_take_as_long_as_it_likes(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     async with row_held(database, worker, claimed[0]) as holder:
         assert await database.call("stop_lost_sessions", AT_ONCE) == []
         await holder.execute("commit")
@@ -91,8 +87,7 @@ async def test_who_may_not_end_it_is_told_what_to_grant(empty_database_url: str,
     try:
         async with open_database(empty_database_url) as database, database.reserve("reaper") as reaper:
             worker = SqlWorker(database)
-            await enqueue(database)
-            claimed = await worker.claim()
+            claimed = await worker.given()
             await expire(database, 1)
             await reaper.execute("set role plain_reaper")
             async with row_held(database, worker, claimed[0]) as holder:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from leasehold.database import Database
-from tests.support.sql_waits import freeze, open_transaction
+from tests.support.sql_waits import freeze, frozen, open_transaction
 
 EVERY = timedelta(seconds=10)
 
@@ -16,8 +16,7 @@ async def test_one_of_all_has_a_turn_each_time(database: Database) -> None:
 
 
 async def test_a_round_of_a_reaper_counts_as_a_turn(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         await connection.call("reap_jobs")
         await freeze(connection, "2026-03-01 12:00:09Z")
         assert await connection.call_value("take_reap_turn", EVERY) is False

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from leasehold.database import Database
-from tests.support.sql_jobs import enqueue_many
 from tests.support.sql_waits import open_transaction
 from tests.support.sql_worker import SqlWorker
 
@@ -13,8 +12,7 @@ async def test_without_limits_there_is_room(database: Database) -> None:
 async def test_a_queue_or_group_that_is_full_has_none(database: Database, worker: SqlWorker) -> None:
     await database.call("set_limit", "default", max_running=2)
     await database.call("set_limit", "default", "g", 1)
-    await enqueue_many(database, [{"kind": "a", "key_group": "g"}, {"kind": "a"}])
-    await worker.claim(1)
+    await worker.given_all([{"kind": "a", "key_group": "g"}, {"kind": "a"}], 1)
     assert [await database.call_value("has_room", "default", group) for group in ("g", "h", None)] == [
         False,
         True,
@@ -27,8 +25,7 @@ async def test_a_queue_or_group_that_is_full_has_none(database: Database, worker
 async def test_an_empty_bucket_has_none(database: Database, worker: SqlWorker) -> None:
     await database.call("set_limit", "default", rate=0.001, burst=1)
     assert await database.call_value("has_room", "default", None)
-    await enqueue_many(database, [{"kind": "a"}])
-    await worker.claim()
+    await worker.given_all([{"kind": "a"}])
     assert not await database.call_value("has_room", "default", None)
 
 

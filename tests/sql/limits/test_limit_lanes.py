@@ -12,29 +12,26 @@ from leasehold.errors import WrongState
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, pile_up, states
 from tests.support.sql_limits import enqueue_groups, limit, usage
-from tests.support.sql_waits import be_patient, open_transaction, until_waiting
+from tests.support.sql_waits import be_patient, meet, open_transaction
 from tests.support.sql_worker import SqlWorker, ids
 from tests.support.waiting import PATIENCE
 
 
 async def test_no_more_jobs_of_a_queue_are_held_than_its_limit_says(database: Database, worker: SqlWorker) -> None:
     await limit(database, 3)
-    await enqueue_many(database, [{"kind": "a"}] * 10)
-    assert ids(await worker.claim(10)) == [1, 2, 3]
+    assert ids(await worker.given_all([{"kind": "a"}] * 10, 10)) == [1, 2, 3]
     assert await worker.claim(10) == []
     assert await SqlWorker(database, "w2").claim(10) == []
 
 
 async def test_a_limit_of_none_lets_nothing_start(database: Database, worker: SqlWorker) -> None:
     await limit(database, 0)
-    await enqueue(database)
-    assert await worker.claim() == []
+    assert await worker.given() == []
 
 
 async def test_other_queues_are_not_limited(database: Database, worker: SqlWorker) -> None:
     await limit(database, 1)
-    await enqueue_many(database, [{"kind": "a", "queue": q} for q in ("default", "free") * 3])
-    assert ids(await worker.claim(10)) == [1, 2, 4, 6]
+    assert ids(await worker.given_all([{"kind": "a", "queue": q} for q in ("default", "free") * 3], 10)) == [1, 2, 4, 6]
 
 
 async def test_the_best_jobs_of_all_kinds_and_queues_come_first_as_far_as_the_limit_goes(
@@ -54,8 +51,7 @@ async def test_whatever_ends_a_job_makes_room_for_another(database: Database, wo
         await empty(database)
         await limit(database, 1)
         await enqueue(database)
-        await enqueue(database, priority=-1)
-        held = await worker.claim()
+        held = await worker.given(priority=-1)
         match end:
             case "complete":
                 await worker.complete(held)
@@ -108,8 +104,7 @@ async def test_no_more_jobs_of_each_group_are_held_than_the_limit_of_each_says(
 
 async def test_a_group_counts_over_all_kinds(database: Database, worker: SqlWorker) -> None:
     await limit(database, 2, group="*")
-    await enqueue_many(database, [{"kind": kind, "key_group": "x"} for kind in "abcd"])
-    assert ids(await worker.claim(10)) == [1, 2]
+    assert ids(await worker.given_all([{"kind": kind, "key_group": "x"} for kind in "abcd"], 10)) == [1, 2]
 
 
 async def test_a_limit_of_its_own_takes_the_place_of_that_of_each_group(database: Database, worker: SqlWorker) -> None:
@@ -240,23 +235,16 @@ async def test_a_claim_that_would_come_back_with_nothing_waits_for_another_of_th
     await be_patient(database, "wait_for_queue")
     await limit(database, 2)
     await enqueue_many(database, [{"kind": "a"}] * 2)
-    got: list[int] = []
-
-    async def claim() -> None:
-        async with database.reserve("second") as second:
-            got.extend(ids(await SqlWorker(second, "second").claim(1)))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        assert ids(await SqlWorker(first, "first").claim(1)) == [1]
-        nursery.start_soon(claim)
-        await until_waiting(database, "second")
-        await first.execute("commit")
-    assert got == [2]
+    got = await meet(
+        database,
+        lambda first: SqlWorker(first, "first").claim(1),
+        lambda second: SqlWorker(second, "second").claim(1),
+    )
+    assert ids(got) == [2]
 
 
 async def test_a_limit_counts_what_was_claimed_before_it_was_set(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a", "key_group": "x"}] * 10)
-    held = await worker.claim(4)
+    held = await worker.given_all([{"kind": "a", "key_group": "x"}] * 10, 4)
     await limit(database, 5)
     await limit(database, 4, group="*")
     assert await worker.claim(10) == []
@@ -265,8 +253,7 @@ async def test_a_limit_counts_what_was_claimed_before_it_was_set(database: Datab
 
 
 async def test_a_limit_below_what_is_held_takes_nothing_back(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 5)
-    held = await worker.claim(3)
+    held = await worker.given_all([{"kind": "a"}] * 5, 3)
     await limit(database, 1)
     assert await worker.claim() == []
     await worker.complete(held[:2])

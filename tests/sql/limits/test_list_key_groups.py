@@ -2,13 +2,12 @@ from __future__ import annotations
 
 from leasehold.database import Database
 from tests.support.sql_limits import enqueue_groups, limit, pile_up_group
-from tests.support.sql_waits import freeze
+from tests.support.sql_waits import freeze, frozen
 from tests.support.sql_worker import SqlWorker
 
 
 async def test_groups_that_hold_most_come_first_then_the_longest_lines(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         await limit(connection, 1, group="*")
         await enqueue_groups(connection, [*"aabccc", None])
         await enqueue_groups(connection, "z", queue="other")

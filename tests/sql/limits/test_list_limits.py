@@ -2,13 +2,12 @@ from __future__ import annotations
 
 from leasehold.database import Database
 from tests.support.sql_limits import enqueue_groups, limit, usage
-from tests.support.sql_waits import freeze
+from tests.support.sql_waits import frozen
 from tests.support.sql_worker import SqlWorker
 
 
 async def test_it_says_how_far_each_limit_is_used(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         await limit(connection, 10, rate=2.0, burst=6)
         await limit(connection, 2, group="*", rate=0.5, burst=2)
         await limit(connection, 3, group="c")

@@ -7,7 +7,7 @@ from leasehold.database import Database
 from leasehold.errors import BadInput, WrongState
 from tests.support.sql_jobs import empty, enqueue_many
 from tests.support.sql_limits import limit, usage
-from tests.support.sql_waits import freeze, open_transaction, until_waiting
+from tests.support.sql_waits import freeze, frozen, open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker, ids
 
 # The claim of a connection with this setting stops between its first look at the limits and its lock.
@@ -63,8 +63,7 @@ async def test_what_is_no_limit_is_refused(database: Database) -> None:
 
 async def test_a_higher_limit_is_in_force_at_once(database: Database, worker: SqlWorker) -> None:
     await limit(database, 1)
-    await enqueue_many(database, [{"kind": "a"}] * 3)
-    await worker.claim()
+    await worker.given_all([{"kind": "a"}] * 3)
     await limit(database, 3)
     assert ids(await worker.claim()) == [2, 3]
 
@@ -113,8 +112,7 @@ async def test_a_limit_that_never_commits_limits_nobody_and_stalls_no_other_queu
 
 
 async def test_a_new_rate_begins_with_the_tokens_that_there_are(database: Database) -> None:
-    async with database.reserve("clocked") as reserved:
-        await freeze(reserved, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as reserved:
         await limit(reserved, rate=1.0, burst=10)
         await enqueue_many(reserved, [{"kind": "a"}] * 30)
         assert len(await SqlWorker(reserved).claim(8)) == 8

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-import trio
-
 from leasehold.database import Database
-from tests.support.sql_waits import be_patient, open_transaction, until_waiting
+from tests.support.sql_waits import be_patient, meet_twice, open_transaction
 
 
 async def test_a_free_queue_is_had_at_once_until_the_transaction_ends(database: Database) -> None:
@@ -18,18 +16,7 @@ async def test_a_free_queue_is_had_at_once_until_the_transaction_ends(database: 
 async def test_one_that_becomes_free_meanwhile_is_had(fresh_database: Database) -> None:
     database = fresh_database
     await be_patient(database, "wait_for_queue")
-    answers: list[object] = []
-
-    async def wait() -> None:
-        async with database.reserve("second") as second:
-            answers.append(await second.call_value("wait_for_queue", "q"))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await first.call("wait_for_queue", "q")
-        nursery.start_soon(wait)
-        await until_waiting(database, "second")
-        await first.execute("commit")
-    assert answers == [True]
+    assert await meet_twice(database, lambda each: each.call_value("wait_for_queue", "q"))
 
 
 async def test_a_shared_lock_keeps_it_too(database: Database) -> None:

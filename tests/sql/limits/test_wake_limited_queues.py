@@ -4,7 +4,7 @@ import pytest
 
 from leasehold.database import Database
 from tests.sql.workers.commands.test_wake_idle_workers import heard, idle_worker
-from tests.support.sql_jobs import enqueue, enqueue_many
+from tests.support.sql_jobs import enqueue_many
 from tests.support.sql_limits import limit
 from tests.support.sql_worker import SqlWorker
 
@@ -44,8 +44,7 @@ async def test_when_a_job_ends_an_idle_worker_hears_that_there_is_room(database:
 
 async def test_nobody_is_woken_where_nothing_is_pending(database: Database, worker: SqlWorker) -> None:
     await limit(database, 1)
-    await enqueue(database)
-    held = await worker.claim()
+    held = await worker.given()
     await idle_worker(database)
     assert await heard(database, lambda: worker.complete(held)) == []
 
@@ -53,8 +52,7 @@ async def test_nobody_is_woken_where_nothing_is_pending(database: Database, work
 async def test_nobody_is_woken_in_a_queue_without_max_running(database: Database, worker: SqlWorker) -> None:
     await limit(database, rate=1e-6, burst=1)
     await limit(database, 1, queue="other")
-    await enqueue_many(database, [{"kind": "a"}] * 2)
-    held = await worker.claim()
+    held = await worker.given_all([{"kind": "a"}] * 2)
     await idle_worker(database)
     assert await heard(database, lambda: worker.complete(held)) == []
 

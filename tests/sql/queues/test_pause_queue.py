@@ -27,8 +27,7 @@ async def test_pausing_twice_changes_nothing(database: Database) -> None:
 
 
 async def test_running_jobs_go_on_and_new_ones_may_be_enqueued(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     await database.call("pause_queue", "default")
     await enqueue(database)
     assert await worker.renew(claimed) == {}

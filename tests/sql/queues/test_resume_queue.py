@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-import trio
-
 from leasehold.database import Database
-from leasehold.database.border import listen
 from tests.support.sql_jobs import enqueue
+from tests.support.sql_waits import heard
 from tests.support.sql_worker import SqlWorker, ids
-from tests.support.waiting import PATIENCE
 
 
 async def test_a_resumed_queue_is_claimed_from(database: Database, worker: SqlWorker) -> None:
@@ -18,10 +15,7 @@ async def test_a_resumed_queue_is_claimed_from(database: Database, worker: SqlWo
 
 async def test_its_workers_are_woken(database: Database) -> None:
     await database.call("pause_queue", "q")
-    async with listen(database, "leasehold") as listening:
-        await database.call("resume_queue", "q")
-        with trio.fail_after(PATIENCE):
-            assert await listening.payloads.receive() == "wake:q"
+    assert await heard(database, lambda: database.call("resume_queue", "q")) == ["wake:q"]
 
 
 async def test_resuming_what_is_not_paused_changes_nothing(database: Database) -> None:

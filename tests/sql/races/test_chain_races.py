@@ -27,7 +27,15 @@ from tests.support.sql_edges import (
 )
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, state, states
-from tests.support.sql_waits import be_patient, freeze, open_transaction, until_tried, until_waiting
+from tests.support.sql_waits import (
+    be_patient,
+    frozen,
+    meet,
+    meet_twice,
+    open_transaction,
+    until_tried,
+    until_waiting,
+)
 from tests.support.sql_worker import SqlWorker, insist
 from tests.support.waiting import PATIENCE
 
@@ -174,8 +182,7 @@ async def test_a_job_enqueued_in_a_transaction_in_which_its_blocker_completes_is
 ) -> None:
     for settle in WAYS:
         await empty(database)
-        await enqueue(database, kind="part")
-        held = await worker.claim()
+        held = await worker.given(kind="part")
         async with open_transaction(database, "producer") as producer:
             joined = await enqueue_blocked(producer, [1], key="k")
             await settle(worker, held)
@@ -191,8 +198,7 @@ async def test_a_job_enqueued_while_the_completion_is_in_flight_is_found_by_the_
 ) -> None:
     for settle in WAYS:
         await empty(database)
-        await enqueue(database, kind="part")
-        held = await worker.claim()
+        held = await worker.given(kind="part")
         async with open_transaction(database, "settler") as settler:
             await settle(worker.over(settler), held)
             joined = await enqueue_blocked(database, [1])
@@ -225,8 +231,7 @@ async def test_a_handler_that_begins_to_wait_while_the_chain_completes_is_found_
 
 async def test_a_sweep_and_a_completion_release_a_job_once(database: Database, worker: SqlWorker) -> None:
     """One blocker completed unseen, the other completes while the sweep goes round."""
-    await enqueue_many(database, [{"kind": "part"}] * 2)
-    first, second = await worker.claim()
+    first, second = await worker.given_all([{"kind": "part"}] * 2)
     async with open_transaction(database, "producer") as producer:
         joined = await enqueue_blocked(producer, [1, 2])
         await worker.complete([first], ["unseen"])
@@ -249,8 +254,7 @@ async def test_a_continuation_written_again_while_the_first_is_in_flight_makes_o
 ) -> None:
     for end in ("commit", "rollback"):
         await empty(database)
-        await enqueue(database)
-        held = await worker.claim()
+        held = await worker.given()
         answers: list[object] = []
         async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
             await worker.over(first).continue_with(held, [{"next": {"kind": "first"}}])
@@ -298,17 +302,10 @@ async def test_of_a_completion_and_a_cancel_or_a_reaper_exactly_one_counts(
 async def test_of_two_retries_of_a_failed_link_one_counts_and_the_chain_has_one_open_job(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database)
-    await worker.continue_with(await worker.claim(), [NEXT])
+    await worker.continue_with(await worker.given(), [NEXT])
     await worker.fail(await worker.claim(), discard=[True])
-    answers: list[object] = []
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await first.call("retry_job", 2)
-        nursery.start_soon(in_parallel, database, "second", calling("retry_job", 2), answers)
-        await until_waiting(database, "second")
-        await first.execute("commit")
-    assert len(answers) == 1
-    assert isinstance(answers[0], str)
+    with pytest.raises(WrongState):
+        await meet_twice(database, lambda each: each.call("retry_job", 2))
     assert await broken_chains(database) == []
     assert await complete_all(worker, "b") == [2]
 
@@ -319,13 +316,8 @@ async def test_a_blocked_job_that_is_cancelled_while_its_blocker_completes_stays
     await enqueue(database, kind="part")
     joined = await enqueue_blocked(database, [1], key="k")
     held = await worker.claim()
-    answers: list[object] = []
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await first.call("cancel_job", joined)
-        nursery.start_soon(in_parallel, database, "second", settling(complete, worker, held), answers)
-        await until_waiting(database, "second")
-        await first.execute("commit")
-    assert answers == [{}]
+    answer = await meet(database, lambda first: first.call("cancel_job", joined), settling(complete, worker, held))
+    assert answer == {}
     assert await state(database, joined) == "cancelled"
     await database.call("retry_job", joined)
     assert await state(database, joined) == "pending"
@@ -455,8 +447,7 @@ async def test_many_connections_at_random_never_deadlock_and_break_no_rule(fresh
     last = math.inf
     while (left := len(await database.fetch("select from leasehold.jobs where state <> 'blocked'"))) and left < last:
         last = left
-        async with database.reserve("sweeper") as reserved:
-            await freeze(reserved, "2999-01-01")
+        async with frozen(database, "2999-01-01") as reserved:
             await sweep(reserved)
         await run_dry(database)
     assert await broken_rules(database) == []

@@ -19,8 +19,7 @@ from tests.support.sql_worker import SqlWorker, ids, insist
 async def test_an_outcome_written_again_while_the_first_write_is_in_flight_counts_once(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue_many(database, [{"kind": "a", "key": "k"}] * 2)
-    claimed = await worker.claim()
+    claimed = await worker.given_all([{"kind": "a", "key": "k"}] * 2)
     answers: list[object] = []
 
     async def again() -> None:
@@ -38,8 +37,7 @@ async def test_an_outcome_written_again_while_the_first_write_is_in_flight_count
 
 
 async def test_when_the_first_write_never_commits_the_second_counts(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
 
     async def again() -> None:
         async with database.reserve("second") as second:
@@ -56,8 +54,7 @@ async def test_when_the_first_write_never_commits_the_second_counts(database: Da
 async def test_of_a_completion_and_a_failure_of_one_attempt_exactly_one_counts(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     outcomes: list[str] = []
 
     async def fail() -> None:
@@ -85,8 +82,7 @@ async def test_a_claim_that_never_commits_took_nothing(database: Database, worke
 
 async def test_a_zombie_changes_nothing_whatever_it_still_writes(database: Database, worker: SqlWorker) -> None:
     """A worker that was stopped for longer than its lease wakes up while another one runs its job."""
-    await enqueue(database)
-    lost = await worker.claim()
+    lost = await worker.given()
     await worker.start(lost)
     await expire(database, 1)
     await database.call("reap_jobs")

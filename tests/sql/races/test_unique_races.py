@@ -17,7 +17,7 @@ from leasehold.database import Database, ReservedConnection
 from leasehold.errors import DatabaseUnavailable, UniqueConflict
 from tests.support.sql_jobs import empty, job, states
 from tests.support.sql_unique import Answer, enqueue_one, enqueue_unique
-from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_waits import meet, open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker, insist
 from tests.support.waiting import PATIENCE
 
@@ -188,22 +188,6 @@ Act = Callable[[ReservedConnection], Awaitable[object]]
 Enqueue = Callable[[ReservedConnection], Awaitable[Answer]]
 
 
-async def meanwhile(database: Database, end: str, first: Act, second: Enqueue) -> Answer:
-    """What the second is answered, which waits for the first until that ends with `end`."""
-    answers: list[Answer] = []
-
-    async def wait() -> None:
-        async with database.reserve("second") as reserved:
-            answers.append(await second(reserved))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as reserved:
-        await first(reserved)
-        nursery.start_soon(wait)
-        await until_waiting(database, "second")
-        await reserved.execute(end)
-    return answers[0]
-
-
 async def test_who_asks_for_a_key_while_another_decides_waits_and_is_answered_with_what_came_of_it(
     database: Database, worker: SqlWorker
 ) -> None:
@@ -235,7 +219,7 @@ async def test_who_asks_for_a_key_while_another_decides_waits_and_is_answered_wi
             await worker.complete(await worker.claim())
         if before == "failed":
             await worker.fail(await worker.claim(), discard=[True])
-        answer = await meanwhile(database, end, acts[does], partial(enqueue_one, unique=unique, args={"new": True}))
+        answer = await meet(database, acts[does], partial(enqueue_one, unique=unique, args={"new": True}), end)
         found.append((does, end, before, terms, (*answer, (await job(database, answer[0]))["args"])))
     assert found == table
 

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
 import pytest
-import trio
 
 from leasehold.database import Database
 from leasehold.errors import UnknownSchedule
 from tests.support.sql_schedules import create
-from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_waits import meet
 
 
 async def find(database: Database, name: str | None) -> str:
@@ -33,9 +32,8 @@ async def test_who_is_not_there_is_named(database: Database) -> None:
 
 async def test_it_can_be_locked(database: Database) -> None:
     await create(database)
-    async with open_transaction(database, "first") as first, database.reserve("second") as second:
-        await first.call("find_schedule", "s", True)
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(second.call, "update_schedule", "s", '{"priority": 1}')
-            await until_waiting(database, "second")
-            await first.execute("commit")
+    await meet(
+        database,
+        lambda first: first.call("find_schedule", "s", True),
+        lambda second: second.call("update_schedule", "s", '{"priority": 1}'),
+    )

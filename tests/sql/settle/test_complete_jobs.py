@@ -7,7 +7,7 @@ import pytest
 from leasehold.database import Database
 from leasehold.errors import BadInput
 from tests.support.sql_guards import expire
-from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, states
+from tests.support.sql_jobs import enqueue_many, events, job, snapshot, states
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker, ids
 
@@ -15,8 +15,7 @@ from tests.support.sql_worker import SqlWorker, ids
 async def test_a_completed_job_moves_to_the_finished_ones_with_its_output(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database, args='{"a": 1}', metadata='{"m": 1}', key="k", queue="q", priority=3, max_attempts=5)
-    claimed = await worker.claim()
+    claimed = await worker.given(args='{"a": 1}', metadata='{"m": 1}', key="k", queue="q", priority=3, max_attempts=5)
     before = await job(database, 1)
     assert await worker.complete(claimed, [{"answer": 42}]) == {}
     assert (await database.fetch("select count(*) from leasehold.jobs"))[0][0] == 0
@@ -44,8 +43,7 @@ async def test_outputs_are_any_json_and_belong_each_to_its_job(database: Databas
 
 
 async def test_no_output_is_no_output(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.complete(await worker.claim())
+    await worker.complete(await worker.given())
     assert (await job(database, 1))["output"] is None
 
 
@@ -72,8 +70,7 @@ async def test_times_are_those_of_the_database(database: Database) -> None:
 async def test_the_error_of_an_earlier_attempt_stays_in_the_timeline_only(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database)
-    await worker.fail(await worker.claim(), retry_in=[0.0])
+    await worker.fail(await worker.given(), retry_in=[0.0])
     await worker.complete(await worker.claim())
     assert (await job(database, 1))["error"] is None
     assert ("attempt_failed", 1) in await events(database, 1)
@@ -82,21 +79,18 @@ async def test_the_error_of_an_earlier_attempt_stays_in_the_timeline_only(
 async def test_an_expired_lease_that_nobody_has_taken_back_still_completes(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     await expire(database, 1)
     assert await worker.complete(claimed) == {}
 
 
 async def test_the_key_is_given_on_to_the_best_waiting_job(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a", "key": "k", "priority": p} for p in (9, 1, 5, 5)])
-    await worker.complete(await worker.claim())
+    await worker.complete(await worker.given_all([{"kind": "a", "key": "k", "priority": p} for p in (9, 1, 5, 5)]))
     assert await states(database) == {1: "completed", 2: "waiting", 3: "pending", 4: "waiting"}
 
 
 async def test_a_repeated_call_refuses_nothing_and_changes_nothing(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a", "key": f"k{n}"} for n in range(3)])
-    claimed = await worker.claim()
+    claimed = await worker.given_all([{"kind": "a", "key": f"k{n}"} for n in range(3)])
     await worker.complete(claimed[:2], ["first", "first"])
     before = await snapshot(database)
     assert await worker.complete(claimed[:2], ["second", "second"]) == {}
@@ -107,8 +101,7 @@ async def test_a_repeated_call_refuses_nothing_and_changes_nothing(database: Dat
 
 
 async def test_one_refused_job_does_not_hold_up_its_neighbours(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 4)
-    claimed = await worker.claim()
+    claimed = await worker.given_all([{"kind": "a"}] * 4)
     await database.call("cancel_job", 2)
     await expire(database, 3)
     await database.call("reap_jobs")
@@ -119,16 +112,14 @@ async def test_one_refused_job_does_not_hold_up_its_neighbours(database: Databas
 async def test_an_output_that_postgres_cannot_keep_fails_the_call_and_changes_nothing(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 2)
-    claimed = await worker.claim()
+    claimed = await worker.given_all([{"kind": "a"}] * 2)
     with pytest.raises(BadInput):
         await worker.complete(claimed, ["fine", "nul \0"])
     assert await worker.complete(claimed, ["fine", "fine"]) == {}
 
 
 async def test_empty_arrays_and_repeated_ids_are_harmless(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     assert await worker.complete([]) == {}
     assert await worker.complete(claimed * 2, ["a", "a"]) == {}
     assert ids(claimed) == [1]

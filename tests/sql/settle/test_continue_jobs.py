@@ -3,16 +3,13 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-import trio
 
 from leasehold.database import Database
-from leasehold.database.border import listen
 from leasehold.errors import BadInput
 from tests.support.sql_edges import broken_chains, claim_kind, complete_all, edges, enqueue_blocked, links
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, state, states
-from tests.support.sql_waits import freeze
+from tests.support.sql_waits import freeze, heard
 from tests.support.sql_worker import SqlWorker, ids
-from tests.support.waiting import PATIENCE
 
 NEXT = {"next": {"kind": "b"}}
 
@@ -20,8 +17,7 @@ NEXT = {"next": {"kind": "b"}}
 async def test_the_next_job_continues_the_chain_and_output_is_left_to_the_last(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database, kind="a", metadata='{"m": 1}', priority=5)
-    claimed = await worker.claim()
+    claimed = await worker.given(kind="a", metadata='{"m": 1}', priority=5)
     assert await worker.continue_with(claimed, [{"next": {"kind": "b", "args": {"n": 1}}}], ["not kept"]) == {
         1: (None, [2])
     }
@@ -36,8 +32,7 @@ async def test_the_next_job_continues_the_chain_and_output_is_left_to_the_last(
 
 
 async def test_without_next_the_chain_ends_with_the_output(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 4)
-    claimed = await worker.claim()
+    claimed = await worker.given_all([{"kind": "a"}] * 4)
     answer = await worker.continue_with(claimed, [None, {}, {"jobs": []}, {"next": None, "jobs": None}], [1, 2, 3, 4])
     assert answer == {n: (None, []) for n in (1, 2, 3, 4)}
     assert [(await job(database, n))["output"] for n in (1, 2, 3, 4)] == ["1", "2", "3", "4"]
@@ -94,8 +89,7 @@ async def test_fan_out_and_fan_in_in_one_statement(database: Database, worker: S
 
 
 async def test_thousands_of_jobs_and_a_next_one_that_they_all_block(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     joined = {"kind": "join", "blockers": [{"position": n} for n in range(1, 3001)]}
     answer = await worker.continue_with(claimed, [{"jobs": [{"kind": "part"}] * 3000, "next": joined}])
     assert answer == {1: (None, list(range(2, 3003)))}
@@ -137,8 +131,7 @@ async def test_many_jobs_continue_in_one_call_each_with_its_own(database: Databa
 
 async def test_a_job_may_wait_for_the_chain_that_makes_it(database: Database, worker: SqlWorker) -> None:
     """When the chain goes on, until its end; when it ends here, it is free at once."""
-    await enqueue_many(database, [{"kind": "a"}] * 2)
-    first, second = await worker.claim()
+    first, second = await worker.given_all([{"kind": "a"}] * 2)
     after = [{"jobs": [{"kind": "after", "blockers": [n]}]} for n in (1, 2)]
     await worker.continue_with([first, second], [{**after[0], **NEXT}, after[1]], [None, "end"])
     assert await edges(database, 5) == [(2, True, "end")]
@@ -149,8 +142,7 @@ async def test_a_job_may_wait_for_the_chain_that_makes_it(database: Database, wo
 
 
 async def test_next_cannot_wait_for_its_own_chain(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     before = await snapshot(database)
     with pytest.raises(BadInput, match="would wait for its own chain"):
         await worker.continue_with(claimed, [{"next": {"kind": "b", "blockers": [1]}}])
@@ -171,8 +163,7 @@ REFUSED: list[tuple[dict[str, object], str]] = [
 async def test_a_bad_continuation_is_refused_and_nothing_is_written(database: Database, worker: SqlWorker) -> None:
     for continuation, complaint in REFUSED:
         await empty(database)
-        await enqueue_many(database, [{"kind": "a", "key": "k"}, {"kind": "a"}])
-        claimed = await worker.claim()
+        claimed = await worker.given_all([{"kind": "a", "key": "k"}, {"kind": "a"}])
         before = await snapshot(database)
         with pytest.raises(BadInput) as refused:
             await worker.continue_with(claimed, [None, continuation], ["fine", None])
@@ -181,8 +172,7 @@ async def test_a_bad_continuation_is_refused_and_nothing_is_written(database: Da
 
 
 async def test_a_repeated_call_refuses_nothing_and_makes_nothing(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a", "key": "k"}, {"kind": "a"}])
-    claimed = await worker.claim()
+    claimed = await worker.given_all([{"kind": "a", "key": "k"}, {"kind": "a"}])
     await worker.continue_with(claimed, [NEXT, None], [None, "end"])
     before = await snapshot(database)
     assert await worker.continue_with(claimed, [NEXT, NEXT], ["x", "x"]) == {1: (None, None), 2: (None, None)}
@@ -191,8 +181,7 @@ async def test_a_repeated_call_refuses_nothing_and_makes_nothing(database: Datab
 
 
 async def test_one_refused_job_does_not_hold_up_its_neighbours(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 3)
-    claimed = await worker.claim()
+    claimed = await worker.given_all([{"kind": "a"}] * 3)
     await database.call("cancel_job", 2)
     answer = await worker.continue_with(claimed[::-1], [NEXT] * 3)
     assert answer == {1: (None, [4]), 2: ("cancelled", None), 3: (None, [5])}
@@ -200,8 +189,7 @@ async def test_one_refused_job_does_not_hold_up_its_neighbours(database: Databas
 
 
 async def test_repeated_ids_empty_arrays_and_nulls_are_harmless(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 2)
-    (first, second) = await worker.claim()
+    (first, second) = await worker.given_all([{"kind": "a"}] * 2)
     assert await worker.continue_with([], []) == {}
     assert await database.call("continue_jobs", worker.incarnation, None, None, None) == []
     assert await database.call("continue_jobs", worker.incarnation, [None], [None], [None]) == []
@@ -215,8 +203,7 @@ async def test_repeated_ids_empty_arrays_and_nulls_are_harmless(database: Databa
 async def test_of_two_attempts_of_one_job_in_one_call_the_present_one_counts(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database)
-    await worker.release(await worker.claim())
+    await worker.release(await worker.given())
     await worker.claim()
     rows = await database.call(
         "continue_jobs", worker.incarnation, [1, 1], [1, 2], ['{"next": {"kind": "stale"}}', '{"next": {"kind": "b"}}']
@@ -226,8 +213,9 @@ async def test_of_two_attempts_of_one_job_in_one_call_the_present_one_counts(
 
 
 async def test_the_key_is_given_on_and_next_may_have_it_again(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a", "key": "k"}, {"kind": "b", "key": "k"}, {"kind": "a", "key": "k"}])
-    claimed = await worker.claim(1)
+    claimed = await worker.given_all(
+        [{"kind": "a", "key": "k"}, {"kind": "b", "key": "k"}, {"kind": "a", "key": "k"}], 1
+    )
     await worker.continue_with(claimed, [{"next": {"kind": "b", "key": "k"}}])
     assert ids(await worker.claim()) == [2]
     assert await broken_chains(database) == []
@@ -296,10 +284,8 @@ async def test_a_failed_link_that_is_retried_goes_on_with_the_chain(database: Da
 
 async def test_new_jobs_wake_an_idle_worker(database: Database, worker: SqlWorker) -> None:
     await worker.register()
-    await enqueue(database, queue="q")
-    claimed = await worker.claim()
+    claimed = await worker.given(queue="q")
     await worker.claim()
-    async with listen(database, "leasehold") as listening:
-        await worker.continue_with(claimed, [{"next": {"kind": "b", "queue": "q"}}])
-        with trio.fail_after(PATIENCE):
-            assert await listening.payloads.receive() == "wake:q"
+    assert await heard(database, lambda: worker.continue_with(claimed, [{"next": {"kind": "b", "queue": "q"}}])) == [
+        "wake:q"
+    ]

@@ -10,16 +10,13 @@ from leasehold.database import Database
 from leasehold.database.border import listen
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, states
 from tests.support.sql_waits import freeze
-from tests.support.sql_worker import BOOM, SqlWorker
+from tests.support.sql_worker import BOOM, SqlWorker, frozen_worker
 from tests.support.waiting import PATIENCE
 
 
 async def test_a_failed_attempt_is_scheduled_for_the_next_one(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2026-03-01 12:00Z")
-        await enqueue(connection)
-        answer = (await worker.fail(await worker.claim(), retry_in=[90.0]))[1]
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
+        answer = (await worker.fail(await worker.given(), retry_in=[90.0]))[1]
         row = await job(connection, 1)
     due = datetime(2026, 3, 1, 12, 1, 30, tzinfo=UTC)
     assert (answer["outcome"], answer["reason"], answer["run_at"]) == ("scheduled", None, due)
@@ -29,8 +26,7 @@ async def test_a_failed_attempt_is_scheduled_for_the_next_one(database: Database
 
 
 async def test_the_last_attempt_fails_the_job(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database, max_attempts=2)
-    await worker.fail(await worker.claim(), retry_in=[0.0])
+    await worker.fail(await worker.given(max_attempts=2), retry_in=[0.0])
     answer = (await worker.fail(await worker.claim()))[1]
     row = await job(database, 1)
     assert (answer["outcome"], answer["run_at"], row["state"], row["attempt"]) == ("failed", None, "failed", 2)
@@ -39,13 +35,11 @@ async def test_the_last_attempt_fails_the_job(database: Database, worker: SqlWor
 
 
 async def test_discard_fails_the_job_at_once(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    assert (await worker.fail(await worker.claim(), discard=[True]))[1]["outcome"] == "failed"
+    assert (await worker.fail(await worker.given(), discard=[True]))[1]["outcome"] == "failed"
 
 
 async def test_spared_attempts_do_not_count(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database, max_attempts=2)
-    await worker.release(await worker.claim())
+    await worker.release(await worker.given(max_attempts=2))
     await worker.reschedule(await worker.claim(), [0.0])
     outcomes: list[str] = []
     for _ in range(2):
@@ -56,14 +50,12 @@ async def test_spared_attempts_do_not_count(database: Database, worker: SqlWorke
 
 
 async def test_an_exhausted_explicit_retry_still_fails(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database, max_attempts=1)
-    assert (await worker.fail(await worker.claim(), retry_in=[5.0]))[1]["outcome"] == "failed"
+    assert (await worker.fail(await worker.given(max_attempts=1), retry_in=[5.0]))[1]["outcome"] == "failed"
 
 
 async def test_retry_at_once_is_pending_and_wakes(database: Database, worker: SqlWorker) -> None:
     await worker.register()
-    await enqueue(database, notify=False)
-    claimed = await worker.claim()
+    claimed = await worker.given(notify=False)
     await database.execute("update leasehold.workers set idle = true")
     async with listen(database, "leasehold") as listening:
         assert (await worker.fail(claimed, retry_in=[0.0]))[1]["outcome"] == "pending"
@@ -72,8 +64,7 @@ async def test_retry_at_once_is_pending_and_wakes(database: Database, worker: Sq
 
 
 async def test_a_keyed_job_retried_at_once_stands_in_the_line_of_its_key(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a", "key": "k"}, {"kind": "a", "key": "k", "priority": -1}])
-    (claimed,) = await worker.claim()
+    (claimed,) = await worker.given_all([{"kind": "a", "key": "k"}, {"kind": "a", "key": "k", "priority": -1}])
     assert (await worker.fail([claimed], retry_in=[0.0]))[1]["outcome"] == "waiting"
     assert await states(database) == {1: "pending", 2: "waiting"}
 
@@ -81,14 +72,12 @@ async def test_a_keyed_job_retried_at_once_stands_in_the_line_of_its_key(databas
 async def test_while_a_keyed_job_waits_for_its_retry_the_next_of_its_key_runs(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue_many(database, [{"kind": "a", "key": "k"}] * 2)
-    await worker.fail(await worker.claim())
+    await worker.fail(await worker.given_all([{"kind": "a", "key": "k"}] * 2))
     assert await states(database) == {1: "scheduled", 2: "pending"}
 
 
 async def test_a_failed_keyed_job_gives_its_key_on(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a", "key": "k"}] * 2)
-    await worker.fail(await worker.claim(), discard=[True])
+    await worker.fail(await worker.given_all([{"kind": "a", "key": "k"}] * 2), discard=[True])
     assert await states(database) == {1: "failed", 2: "pending"}
 
 
@@ -103,20 +92,14 @@ async def test_a_senseless_retry_time_is_cut_and_settles_all_the_same(
     ]:
         await empty(database)
         with subtests.test(retry_in=retry_in, at_most=at_most):
-            async with database.reserve("clocked") as connection:
-                worker = SqlWorker(connection)
-                await freeze(connection, "2026-03-01 12:00Z")
-                await enqueue(connection)
-                run_at = (await worker.fail(await worker.claim(), retry_in=[retry_in]))[1]["run_at"]
+            async with frozen_worker(database, "2026-03-01 12:00Z") as (_, worker):
+                run_at = (await worker.fail(await worker.given(), retry_in=[retry_in]))[1]["run_at"]
             assert run_at == datetime(2026, 3, 1, 12, tzinfo=UTC) + timedelta(seconds=at_most)
 
 
 async def test_the_back_off_of_the_kind_is_used_between_nothing_and_its_cap(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2026-03-01 12:00Z")
-        await enqueue_many(connection, [{"kind": "a"}] * 100)
-        claimed = await worker.claim(100)
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (_, worker):
+        claimed = await worker.given_all([{"kind": "a"}] * 100, 100)
         many = len(claimed)
         answers = await worker.fail(claimed, initial=[8.0] * many, multiplier=[3.0] * many, cap=[5.0] * many)
     waits = [(row["run_at"] - datetime(2026, 3, 1, 12, tzinfo=UTC)).total_seconds() for row in answers.values()]
@@ -144,9 +127,7 @@ async def test_a_linear_back_off_waits_a_step_longer_each_time_up_to_its_cap(dat
 
 
 async def test_the_back_off_counts_attempts_without_the_spared_ones(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await enqueue_many(connection, [{"kind": "a"}] * 50)
         for _ in range(6):
             await worker.release(await worker.claim(50))
@@ -157,8 +138,7 @@ async def test_the_back_off_counts_attempts_without_the_spared_ones(database: Da
 
 
 async def test_each_job_of_a_batch_gets_its_own_outcome(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}, {"kind": "a", "max_attempts": 1}, {"kind": "a"}, {"kind": "a"}])
-    claimed = await worker.claim()
+    claimed = await worker.given_all([{"kind": "a"}, {"kind": "a", "max_attempts": 1}, {"kind": "a"}, {"kind": "a"}])
     await database.call("cancel_job", 4)
     answers = await worker.fail(claimed, retry_in=[5.0, 5.0, 0.0, 5.0])
     assert {i: (row["outcome"], row["reason"]) for i, row in answers.items()} == {
@@ -172,8 +152,7 @@ async def test_each_job_of_a_batch_gets_its_own_outcome(database: Database, work
 async def test_every_failed_attempt_stays_in_the_timeline_with_its_worker_and_error(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database, max_attempts=2)
-    claimed = await worker.claim()
+    claimed = await worker.given(max_attempts=2)
     await worker.start(claimed)
     await worker.fail(claimed, {"type": "E", "message": "one"}, retry_in=[0.0])
     other = SqlWorker(database, "w2")
@@ -192,8 +171,7 @@ async def test_every_failed_attempt_stays_in_the_timeline_with_its_worker_and_er
 
 
 async def test_a_repeated_call_for_a_job_that_failed_for_good_is_silent(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     await worker.fail(claimed, discard=[True])
     before = await snapshot(database)
     assert await worker.fail(claimed, discard=[True]) == {}
@@ -245,6 +223,5 @@ async def test_only_true_is_a_crash(database: Database, worker: SqlWorker, subte
     for crash in [False, None, "true", 1]:
         await empty(database)
         with subtests.test(crash=crash):
-            await enqueue(database)
-            await worker.fail(await worker.claim(), {**BOOM, "crash": crash})
+            await worker.fail(await worker.given(), {**BOOM, "crash": crash})
             assert (await job(database, 1))["crashes"] == 0

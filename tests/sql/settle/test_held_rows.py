@@ -46,8 +46,7 @@ async def test_a_row_that_somebody_holds_is_busy_and_all_others_are_settled(
 ) -> None:
     for hold, (write, after) in product(HOLDS.values(), WRITES.values()):
         await empty(database)
-        await enqueue_many(database, [{"kind": "a"}] * 3)
-        claimed = await worker.claim()
+        claimed = await worker.given_all([{"kind": "a"}] * 3)
         async with row_held(database, worker, claimed[1], hold) as holder:
             with trio.fail_after(PATIENCE):
                 assert await write(worker, claimed) == {2: "busy"}
@@ -60,8 +59,7 @@ async def test_a_row_that_somebody_holds_is_busy_and_all_others_are_settled(
 
 
 async def test_a_key_of_a_held_row_stays_where_it_is(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a", "key": "k"}, {"kind": "a", "key": "k"}, {"kind": "a"}])
-    claimed = await worker.claim()
+    claimed = await worker.given_all([{"kind": "a", "key": "k"}, {"kind": "a", "key": "k"}, {"kind": "a"}])
     async with row_held(database, worker, claimed[0]):
         assert await worker.complete(claimed) == {1: "busy"}
         assert await states(database) == {1: "claimed", 2: "waiting", 3: "completed"}
@@ -72,8 +70,7 @@ async def test_a_key_of_a_held_row_stays_where_it_is(database: Database, worker:
 async def test_a_unique_key_in_an_open_transaction_is_waited_for_a_moment_only(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     following: dict[str, object] = {"jobs": [{"kind": "b", "unique": {}}]}
     async with open_transaction(database, "user") as user:
         await enqueue_many(user, [{"kind": "b", "unique": {}}])
@@ -102,8 +99,7 @@ async def test_a_blocked_job_that_somebody_holds_is_waited_for_a_moment_only(
 async def test_a_completion_in_a_transaction_of_ones_own_waits_for_the_row(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database)
-    (claimed,) = await worker.claim()
+    (claimed,) = await worker.given()
     made: list[object] = []
 
     async def complete() -> None:

@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-import trio
-
 from leasehold.database import Database
-from leasehold.database.border import listen
-from tests.support.sql_jobs import enqueue, enqueue_many, events, job
+from tests.support.sql_jobs import enqueue, events, job
+from tests.support.sql_waits import heard
 from tests.support.sql_worker import SqlWorker
-from tests.support.waiting import PATIENCE
 
 
 async def test_a_released_job_is_pending_again_and_nobody_holds_it(database: Database, worker: SqlWorker) -> None:
@@ -19,18 +16,13 @@ async def test_a_released_job_is_pending_again_and_nobody_holds_it(database: Dat
 
 
 async def test_it_stays_in_the_timeline(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.release(await worker.claim())
+    await worker.release(await worker.given())
     assert await events(database, 1) == [("created", 0), ("claimed", 1), ("released", 1)]
 
 
 async def test_idle_workers_are_woken_for_it(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a", "queue": "q"}])
-    claimed = await worker.claim()
+    claimed = await worker.given_all([{"kind": "a", "queue": "q"}])
     idle = SqlWorker(database, "idle")
     await idle.register()
     await idle.claim()
-    async with listen(database, "leasehold") as listening:
-        await worker.release(claimed)
-        with trio.fail_after(PATIENCE):
-            assert await listening.payloads.receive() == "wake:q"
+    assert await heard(database, lambda: worker.release(claimed)) == ["wake:q"]

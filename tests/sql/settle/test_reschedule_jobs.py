@@ -5,17 +5,14 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from leasehold.database import Database
-from tests.support.sql_jobs import empty, enqueue, enqueue_many, job, states
+from tests.support.sql_jobs import empty, enqueue_many, job, states
 from tests.support.sql_waits import freeze
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import SqlWorker, frozen_worker
 
 
 async def test_a_rescheduled_job_runs_again_after_its_delay(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2026-03-01 12:00Z")
-        await enqueue(connection)
-        assert await worker.reschedule(await worker.claim(), [3600.0], ["rate limit"]) == {}
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
+        assert await worker.reschedule(await worker.given(), [3600.0], ["rate limit"]) == {}
         row = await job(connection, 1)
         assert (row["state"], row["run_at"]) == ("scheduled", datetime(2026, 3, 1, 13, tzinfo=UTC))
         assert (row["attempt"], row["spared_attempts"], row["worker_id"]) == (1, 1, None)
@@ -25,8 +22,7 @@ async def test_a_rescheduled_job_runs_again_after_its_delay(database: Database) 
 
 
 async def test_the_reason_is_in_the_timeline(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     await worker.start(claimed)
     await worker.reschedule(claimed, [5.0], ["rate limit"])
     rows = await database.call("get_job_timeline", 1)
@@ -44,8 +40,7 @@ async def test_without_a_delay_it_is_pending_at_once(
     for delay in [0.0, -3.0]:
         await empty(database)
         with subtests.test(delay=delay):
-            await enqueue(database)
-            await worker.reschedule(await worker.claim(), [delay])
+            await worker.reschedule(await worker.given(), [delay])
             assert await states(database) == {1: "pending"}
 
 
@@ -53,11 +48,8 @@ async def test_a_senseless_delay_is_cut_to_a_hundred_years(database: Database, s
     for delay in [float("inf"), float("nan"), 1e300]:
         await empty(database)
         with subtests.test(delay=delay):
-            async with database.reserve("clocked") as connection:
-                worker = SqlWorker(connection)
-                await freeze(connection, "2026-03-01 12:00Z")
-                await enqueue(connection)
-                assert await worker.reschedule(await worker.claim(), [delay]) == {}
+            async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
+                assert await worker.reschedule(await worker.given(), [delay]) == {}
                 row = await job(connection, 1)
             assert row["run_at"] == datetime(2026, 3, 1, 12, tzinfo=UTC) + timedelta(seconds=3155760000)
 
@@ -69,9 +61,7 @@ async def test_a_time_may_stand_in_the_place_of_a_delay(database: Database) -> N
         datetime(2026, 3, 1, 18, 30, tzinfo=timezone(timedelta(hours=2))),
     )
     never = datetime.max.replace(tzinfo=UTC)
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await enqueue_many(connection, [{"kind": "a"}] * 4)
         ats = [None, later, noon - timedelta(days=1), never]
         assert await worker.reschedule(await worker.claim(), [5.0, None, None, None], None, ats) == {}
@@ -85,8 +75,7 @@ async def test_a_time_may_stand_in_the_place_of_a_delay(database: Database) -> N
 
 
 async def test_each_job_has_its_own_delay_and_reason(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 3)
-    claimed = await worker.claim()
+    claimed = await worker.given_all([{"kind": "a"}] * 3)
     await worker.reschedule(claimed[::-1], [60.0, 0.0, 5.0], ["three", None, "one"])
     assert await states(database) == {1: "scheduled", 2: "pending", 3: "scheduled"}
     rows = await database.fetch("select job_id, message from leasehold.job_events order by job_id")

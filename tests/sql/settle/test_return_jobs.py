@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from leasehold.database import Database
-from tests.support.sql_jobs import enqueue, enqueue_many, states
+from tests.support.sql_jobs import enqueue, states
 from tests.support.sql_worker import SqlWorker
 
 
@@ -17,15 +17,13 @@ async def test_the_attempt_counts_up_and_the_spared_ones_do_too(database: Databa
 
 
 async def test_a_returned_job_keeps_its_place(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 3)
-    claimed = await worker.claim(2)
+    claimed = await worker.given_all([{"kind": "a"}] * 3, 2)
     await worker.release(claimed)
     assert [row["job_id"] for row in await worker.claim(3)] == [1, 2, 3]
 
 
 async def test_the_key_goes_to_the_best_of_its_line(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a", "key": "k"}] * 3)
-    (claimed,) = await worker.claim()
+    (claimed,) = await worker.given_all([{"kind": "a", "key": "k"}] * 3)
     await database.execute("update leasehold.jobs set priority = 9 where id = 3")
     await worker.release([claimed])
     assert await states(database) == {1: "waiting", 2: "waiting", 3: "pending"}

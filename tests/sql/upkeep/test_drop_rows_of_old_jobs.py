@@ -57,8 +57,7 @@ async def test_idempotency_keys_go_with_their_jobs(fresh_database: Database) -> 
         worker = SqlWorker(connection)
         for day in ("03", "04"):
             await freeze(connection, f"2030-05-{day} 12:00Z")
-            await enqueue(connection, idempotency_key=f"of {day}")
-            await worker.complete(await worker.claim())
+            await worker.complete(await worker.given(idempotency_key=f"of {day}"))
         await freeze(connection, "2030-05-07 12:00Z")
         await forget(connection, 3)
         keys = await connection.fetch("select idempotency_key from leasehold.idempotency_keys")

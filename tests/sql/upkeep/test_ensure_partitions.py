@@ -3,8 +3,8 @@ from __future__ import annotations
 import trio
 
 from leasehold.database import Caller, Database
-from tests.support.sql_jobs import enqueue, enqueue_many, events, states
-from tests.support.sql_waits import freeze, open_transaction, until_waiting
+from tests.support.sql_jobs import enqueue, events, states
+from tests.support.sql_waits import freeze, frozen, open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker, insist
 from tests.support.waiting import PATIENCE
 
@@ -114,22 +114,19 @@ async def test_a_job_that_finishes_while_the_partition_of_its_day_is_made_is_not
     """Its row was on the way to the default partition, where it must not go any more."""
     database = fresh_database
     worker = SqlWorker(database)
-    await enqueue_many(database, [{"kind": "a"}] * 2)
-    claimed = await worker.claim()
+    claimed = await worker.given_all([{"kind": "a"}] * 2)
 
     async def complete() -> None:
-        async with database.reserve("settler") as settler:
-            await freeze(settler, f"{DAY} 12:00Z")
+        async with frozen(database, f"{DAY} 12:00Z") as settler:
             assert await insist(lambda: worker.over(settler).complete(claimed[1:])) == {}
 
-    async with database.reserve("first") as first:
-        await freeze(first, f"{DAY} 11:00Z")
+    async with frozen(database, f"{DAY} 11:00Z") as first:
         await worker.over(first).complete(claimed[:1])
     async with trio.open_nursery() as nursery, open_transaction(database, "janitor") as janitor:
         await freeze(janitor, f"{DAY} 12:00Z")
         assert await janitor.call_value("ensure_partitions", 0) == 3
         nursery.start_soon(complete)
-        await until_waiting(database, "settler")
+        await until_waiting(database, "frozen")
         await janitor.execute("commit")
     assert set((await states(database)).values()) == {"completed"}
     assert await where_jobs_are(database) == dict.fromkeys((1, 2), "finished_jobs_20300504")
@@ -138,8 +135,7 @@ async def test_a_job_that_finishes_while_the_partition_of_its_day_is_made_is_not
 async def test_nobody_waits_while_the_partitions_of_days_to_come_are_made(fresh_database: Database) -> None:
     database = fresh_database
     worker = SqlWorker(database)
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     async with open_transaction(database, "janitor") as janitor, database.reserve("settler") as settler:
         await freeze(janitor, f"{DAY} 12:00Z")
         await freeze(settler, f"{DAY} 12:00Z")

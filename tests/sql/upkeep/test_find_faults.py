@@ -64,8 +64,7 @@ async def test_ready_jobs_of_a_kind_that_nobody_serves(database: Database) -> No
 
 
 async def test_a_held_job_that_no_reaper_takes_back(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.claim()
+    await worker.given()
     await database.execute("update leasehold.jobs set lease_expires_at = now() - interval '20 s'")
     assert await faults(database) == []
     await database.execute("update leasehold.jobs set lease_expires_at = now() - interval '70 s'")
@@ -146,8 +145,7 @@ async def test_edges_of_a_job_that_was_cancelled_are_kept_for_its_retry(database
 
 
 async def test_a_chain_whose_last_job_was_deleted(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.continue_with(await worker.claim(), [{"next": {"kind": "a"}}])
+    await worker.continue_with(await worker.given(), [{"next": {"kind": "a"}}])
     await database.execute("delete from leasehold.jobs")
     assert await faults(database) == [("succession_lost", "job 1")]
 
@@ -170,8 +168,7 @@ async def test_a_chain_with_two_open_jobs(database: Database) -> None:
 
 
 async def test_a_finished_job_that_somebody_put_back(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.complete(await worker.claim())
+    await worker.complete(await worker.given())
     await database.execute(
         "insert into leasehold.jobs (id, created_at, run_at, state, kind, queue, args) "
         "values (1, now(), now(), 'pending', 'a', 'q', '{}')"
@@ -225,8 +222,7 @@ async def test_a_schedule_that_no_scheduler_plans(database: Database) -> None:
 async def test_rows_of_past_days_in_a_default_partition_are_nobodys_fault(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database)
-    await worker.complete(await worker.claim())
+    await worker.complete(await worker.given())
     await database.execute("update leasehold.finished_jobs set finished_at = now() - interval '3 years'")
     assert await faults(database) == []
 

@@ -15,8 +15,7 @@ async def repair(database: Database, finding: str, job_id: int | None, subject: 
 
 
 async def test_a_fault_is_repaired_and_noted(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.claim()
+    await worker.given()
     await database.execute("update leasehold.jobs set lease_expires_at = now() - interval '70 s'")
     assert await repair(database, "held_by_nobody", 1) is True
     assert await state(database, 1) == "pending"
@@ -26,8 +25,7 @@ async def test_a_fault_is_repaired_and_noted(database: Database, worker: SqlWork
 async def test_what_somebody_has_locked_is_not_repaired_and_not_waited_for(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database)
-    await worker.claim()
+    await worker.given()
     await database.execute("update leasehold.jobs set lease_expires_at = now() - interval '70 s'")
     async with open_transaction(database, "owner") as owner:
         await owner.fetch("select from leasehold.jobs for update")

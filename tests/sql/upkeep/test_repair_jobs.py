@@ -45,8 +45,7 @@ async def test_what_only_people_can_decide_is_reported_and_left(database: Databa
 
 
 async def test_many_faults_of_one_kind_are_all_repaired(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 2500)
-    await worker.claim(2500)
+    await worker.given_all([{"kind": "a"}] * 2500, 2500)
     await database.execute("update leasehold.jobs set lease_expires_at = now() - interval '70 s'")
     assert set((await repaired(database)).values()) == {True}
     assert await repaired(database) == {}

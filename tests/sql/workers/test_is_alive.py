@@ -7,7 +7,7 @@ import pytest
 from leasehold.database import Database, ReservedConnection
 from tests.support.sql_jobs import empty, enqueue
 from tests.support.sql_waits import freeze
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import frozen_worker
 
 
 async def states(caller: ReservedConnection, seconds: Sequence[int]) -> list[str]:
@@ -25,9 +25,7 @@ async def test_a_worker_is_stale_when_it_has_missed_two_of_its_heartbeats(
     for heartbeat_seconds, last, first in [(30.0, 75, 76), (2.0, 5, 6), (120.0, 300, 301), (None, 180, 181)]:
         await empty(database)
         with subtests.test(heartbeat_seconds=heartbeat_seconds, last=last, first=first):
-            async with database.reserve("clocked") as connection:
-                await freeze(connection, "2026-03-01 12:00Z")
-                worker = SqlWorker(connection)
+            async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
                 await worker.register(heartbeat_seconds=heartbeat_seconds)
                 assert await states(connection, [last, first]) == ["ready", "stale"]
                 await connection.call("heartbeat_worker", worker.incarnation, 0, "ready", True)
@@ -35,9 +33,7 @@ async def test_a_worker_is_stale_when_it_has_missed_two_of_its_heartbeats(
 
 
 async def test_a_worker_whose_jobs_were_taken_back_is_stale_until_it_is_heard_of(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await worker.register(heartbeat_seconds=30.0)
         await enqueue(connection)
         await worker.claim(lease=10.0)
@@ -49,9 +45,7 @@ async def test_a_worker_whose_jobs_were_taken_back_is_stale_until_it_is_heard_of
 
 
 async def test_a_worker_that_renews_its_leases_lives_though_its_loop_is_blocked(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await worker.register(heartbeat_seconds=10.0)
         await enqueue(connection)
         [job] = await worker.claim(lease=60.0)

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from leasehold.database import Database
-from tests.support.sql_waits import freeze
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_waits import freeze, frozen
+from tests.support.sql_worker import SqlWorker, frozen_worker
 
 
 async def test_workers_are_listed_by_name_those_that_ended_last_and_only_if_asked_for(database: Database) -> None:
@@ -23,9 +23,7 @@ async def test_workers_are_listed_by_name_those_that_ended_last_and_only_if_aske
 
 
 async def test_a_worker_tells_how_long_it_is_silent_and_is_stale_after_three_minutes(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await worker.register()
         shown: list[tuple[str, float]] = []
 
@@ -42,8 +40,7 @@ async def test_a_worker_tells_how_long_it_is_silent_and_is_stale_after_three_min
 
 
 async def test_a_worker_that_was_killed_is_shown_for_a_day(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         await SqlWorker(connection).register()
         await freeze(connection, "2026-03-02 11:59Z")
         assert [row["state"] for row in await connection.call("list_workers")] == ["stale"]

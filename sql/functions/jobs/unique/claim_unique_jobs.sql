@@ -15,7 +15,7 @@
 -- Errors      LH001 a unique is refused · LH006 a unique job is there already (its id is in the message and the detail) · 42501 it is to be
 --             changed, but a login may only change its own jobs, those of logins that it is a member of, and all jobs if it may
 --             call cancel_job; where no roles are in force everybody may
--- Tables      unique_jobs as claim_unique_keys or hold_unique_jobs, unique_claims (read, insert), idempotency_keys (update)
+-- Tables      unique_jobs as hold_unique_jobs, unique_claims (read, insert), idempotency_keys (update)
 create or replace function leasehold.claim_unique_jobs(jobs jsonb, ids bigint[], are_new boolean[])
 returns table ("position" bigint, job_id bigint, is_new boolean, on_conflict text) language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
@@ -62,17 +62,10 @@ begin
                    bool_or(a.terms ->> 'on_conflict' in ('replace', 'extend', 'overwrite')) over (partition by a.unique_key) is true as changes
               from unnest(v_asked.keys, v_asked.places, v_asked.terms) a(unique_key, place, terms) order by a.unique_key, a.place) f;
 
-    if true = any (v_first.with_jobs) then
-        select array_agg(h.job_id order by f.place) as ids, array_agg(h.since order by f.place) as since, array_agg(h.is_mine order by f.place) as mine
-          into v_had
-          from leasehold.hold_unique_jobs(v_first.keys, v_first.ids, v_first.with_jobs, v_now) h
-          join unnest(v_first.keys) with ordinality f(unique_key, place) on f.unique_key = h.unique_key;
-    else
-        select array_agg(h.job_id order by f.place) as ids, array_agg(h.since order by f.place) as since, array_agg(h.is_mine order by f.place) as mine
-          into v_had
-          from leasehold.claim_unique_keys(v_first.keys, v_first.ids, v_now) h
-          join unnest(v_first.keys) with ordinality f(unique_key, place) on f.unique_key = h.unique_key;
-    end if;
+    select array_agg(h.job_id order by f.place) as ids, array_agg(h.since order by f.place) as since, array_agg(h.is_mine order by f.place) as mine
+      into v_had
+      from leasehold.hold_unique_jobs(v_first.keys, v_first.ids, v_first.with_jobs, v_now) h
+      join unnest(v_first.keys) with ordinality f(unique_key, place) using (unique_key);
     v_winners := array(select case when h.mine or not leasehold.is_bound(h.had, h.since, f.terms, v_now) then f.id else h.had end
                          from unnest(v_first.ids, v_first.terms) with ordinality f(id, terms, place)
                          join unnest(v_had.ids, v_had.since, v_had.mine) with ordinality h(had, since, mine, place) using (place) order by place);

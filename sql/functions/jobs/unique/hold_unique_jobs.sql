@@ -3,7 +3,8 @@
 --             (a completion that makes further jobs), so this one never waits for a job while it holds anything: if a
 --             job is locked, it gives all back first, and takes it again afterwards, when other jobs may have the
 --             keys.
--- Parameters  unique_keys, job_ids, at: as claim_unique_keys · with_jobs: for each key whether to lock its job
+-- Parameters  unique_keys, job_ids, at: as claim_unique_keys · with_jobs: for each key whether to lock its job;
+--             where none is to be locked, this is claim_unique_keys
 -- Returns     as claim_unique_keys
 -- Errors      none
 -- Tables      unique_jobs as claim_unique_keys, jobs (row locks, never waited for with another one)
@@ -17,6 +18,10 @@ declare
     v_busy   bigint;
     v_held   record;
 begin
+    if not coalesce(true = any (hold_unique_jobs.with_jobs), false) then
+        return query select * from leasehold.claim_unique_keys(hold_unique_jobs.unique_keys, hold_unique_jobs.job_ids, hold_unique_jobs.at);
+        return;
+    end if;
     loop
         begin
             select array_agg(k.unique_key) as keys, array_agg(k.job_id) as ids, array_agg(k.since) as since, array_agg(k.is_mine) as mine into v_held

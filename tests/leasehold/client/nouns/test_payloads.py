@@ -15,7 +15,7 @@ from leasehold.database import Database
 from leasehold.errors import BadInput, NoPayloadStore, PayloadDamaged, PayloadMissing, PayloadTooLarge, UnknownPayload
 from leasehold.payloads.options import PayloadOptions
 from leasehold.payloads.stores import FolderStore
-from tests.leasehold.client.conftest import Under, flavour
+from tests.leasehold.client.conftest import Under, flavour, with_client
 
 __all__ = ["flavour"]  # both: what is iterated over is of the caller's own
 
@@ -166,10 +166,8 @@ def test_what_is_no_json_or_does_not_fit_is_told(under: Under, tmp_path: Path) -
     under(work, payloads=str(tmp_path))
 
 
-def test_a_client_without_a_store_lists_and_says_what_is_missing(under: Under) -> None:
-    async def work(client: Client) -> None:
-        assert await client.payloads.list() == []
-        with pytest.raises(NoPayloadStore, match="LEASEHOLD_PAYLOADS_STORE"):
-            await client.payloads.save([1], kind="x")
-
-    under(work)
+@with_client()
+async def test_a_client_without_a_store_lists_and_says_what_is_missing(client: Client) -> None:
+    assert await client.payloads.list() == []
+    with pytest.raises(NoPayloadStore, match="LEASEHOLD_PAYLOADS_STORE"):
+        await client.payloads.save([1], kind="x")

@@ -7,34 +7,30 @@ import pytest
 from leasehold import Client, LimitRecord
 from leasehold.database import Database
 from leasehold.errors import BadInput
-from tests.leasehold.client.conftest import Under
+from tests.leasehold.client.conftest import Under, with_client
 
 
-def test_limits_are_set_listed_and_dropped(under: Under) -> None:
-    async def work(client: Client) -> None:
-        assert await client.queues.set_limit("crawl", max_running=5, rate=2)
-        assert not await client.queues.set_limit("crawl", max_running=5, rate=2.0, burst=2)
-        assert await client.queues.set_limit("crawl", "*", max_running=1)
-        await client.enqueue("fetch", queue="crawl", key_group="tenant 7")
-        whole, each = await client.queues.limits("crawl")
-        assert whole == LimitRecord(
-            queue="crawl", key_group="", max_running=5, rate=2.0, burst=2, running=0, tokens=2.0, next_token_in=0.0
-        )
-        assert (each.key_group, each.max_running, each.rate, each.tokens) == ("*", 1, None, None)
-        assert await client.queues.limits("mail") == []
-        assert await client.queues.drop_limit("crawl", "*")
-        assert not await client.queues.drop_limit("crawl", "*")
-        assert len(await client.queues.limits()) == 1
-
-    under(work)
+@with_client()
+async def test_limits_are_set_listed_and_dropped(client: Client) -> None:
+    assert await client.queues.set_limit("crawl", max_running=5, rate=2)
+    assert not await client.queues.set_limit("crawl", max_running=5, rate=2.0, burst=2)
+    assert await client.queues.set_limit("crawl", "*", max_running=1)
+    await client.enqueue("fetch", queue="crawl", key_group="tenant 7")
+    whole, each = await client.queues.limits("crawl")
+    assert whole == LimitRecord(
+        queue="crawl", key_group="", max_running=5, rate=2.0, burst=2, running=0, tokens=2.0, next_token_in=0.0
+    )
+    assert (each.key_group, each.max_running, each.rate, each.tokens) == ("*", 1, None, None)
+    assert await client.queues.limits("mail") == []
+    assert await client.queues.drop_limit("crawl", "*")
+    assert not await client.queues.drop_limit("crawl", "*")
+    assert len(await client.queues.limits()) == 1
 
 
-def test_what_is_no_limit_is_refused(under: Under) -> None:
-    async def work(client: Client) -> None:
-        with pytest.raises(BadInput, match="a limit needs max_running, a rate, or both"):
-            await client.queues.set_limit("crawl")
-
-    under(work)
+@with_client()
+async def test_what_is_no_limit_is_refused(client: Client) -> None:
+    with pytest.raises(BadInput, match="a limit needs max_running, a rate, or both"):
+        await client.queues.set_limit("crawl")
 
 
 def test_a_limit_of_another_type_is_named(under: Under) -> None:

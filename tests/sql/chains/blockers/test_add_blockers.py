@@ -7,6 +7,7 @@ import trio
 
 from leasehold.database import Database
 from leasehold.errors import BadInput
+from tests.support.sql_chains import ended
 from tests.support.sql_edges import blocked_by, broken_chains, complete_all, edges, enqueue_blocked
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, job, snapshot, state, states
 from tests.support.sql_worker import SqlWorker, ids
@@ -55,8 +56,7 @@ async def test_a_later_job_of_a_chain_is_refused_with_the_id_to_give(
     for is_finished in [False, True]:
         await empty(database)
         with subtests.test(is_finished=is_finished):
-            await enqueue(database)
-            await worker.continue_with(await worker.claim(), [{"next": {"kind": "b"}}])
+            await worker.continue_with(await worker.given(), [{"next": {"kind": "b"}}])
             if is_finished:
                 await worker.complete(await worker.claim())
             with pytest.raises(BadInput, match=r"^blocker 2 is not the first job of its chain; give the chain, 1 \("):
@@ -89,8 +89,7 @@ async def test_no_blockers_are_no_blockers(database: Database, subtests: pytest.
 
 
 async def test_a_chain_that_has_completed_gives_its_output_at_once(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 2)
-    await worker.complete(await worker.claim(1), [{"answer": 42}])
+    await worker.complete(await worker.given_all([{"kind": "a"}] * 2, 1), [{"answer": 42}])
     await worker.continue_with(await worker.claim(1), [{"next": {"kind": "b"}}])
     await complete_all(worker, "b", "second")
     joined = await enqueue_blocked(database, [2, 1])
@@ -99,8 +98,7 @@ async def test_a_chain_that_has_completed_gives_its_output_at_once(database: Dat
 
 
 async def test_it_waits_for_a_chain_that_goes_on_after_its_first_job(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.continue_with(await worker.claim(), [{"next": {"kind": "b"}}])
+    await worker.continue_with(await worker.given(), [{"next": {"kind": "b"}}])
     joined = await enqueue_blocked(database, [1])
     assert (await edges(database, joined), await state(database, joined)) == ([(1, False, None)], "blocked")
     await complete_all(worker, "b", "end")
@@ -113,11 +111,7 @@ async def test_a_chain_that_failed_or_was_cancelled_blocks_until_it_is_retried(
     for end in ["failed", "cancelled"]:
         await empty(database)
         with subtests.test(end=end):
-            await enqueue(database)
-            if end == "failed":
-                await worker.fail(await worker.claim(), discard=[True])
-            else:
-                await database.call("cancel_job", 1)
+            await ended(database, worker, end, "echo")
             joined = await enqueue_blocked(database, [1])
             assert await state(database, joined) == "blocked"
             await database.call("retry_job", 1)
@@ -173,8 +167,7 @@ async def test_blocked_jobs_hold_up_nobody_of_their_key(database: Database, work
 
 
 async def test_a_completion_never_waits_for_a_producer(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     async with database.reserve("producer") as connection:
         await connection.execute("begin")
         await enqueue_blocked(connection, [1])

@@ -9,7 +9,7 @@ from leasehold.errors import BadInput
 from tests.support.sql_edges import broken_chains, claim_kind, complete_all, edges, links
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, state, states
 from tests.support.sql_waits import freeze
-from tests.support.sql_worker import SqlWorker, ids
+from tests.support.sql_worker import SqlWorker, frozen_worker, ids
 
 SHAPE = "job 1: a wait is an object with jobs, blockers and delay"
 
@@ -17,8 +17,7 @@ SHAPE = "job 1: a wait is an object with jobs, blockers and delay"
 async def test_a_held_job_goes_back_until_its_new_blockers_are_done_and_the_attempt_is_spared(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database, max_attempts=1)
-    held = await worker.claim()
+    held = await worker.given(max_attempts=1)
     assert await worker.block(held, [{"jobs": [{"kind": "part"}], "blockers": [{"position": 1}]}]) == {}
     row = await job(database, 1)
     assert (row["state"], row["attempt"], row["spared_attempts"], row["worker_id"]) == ("blocked", 1, 1, None)
@@ -72,9 +71,7 @@ async def test_with_nothing_open_to_wait_for_only_the_delay_counts(database: Dat
 
 
 async def test_a_delay_counts_from_now_and_holds_even_when_all_are_done(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2999-01-01 12:00Z")
+    async with frozen_worker(database, "2999-01-01 12:00Z") as (connection, worker):
         await enqueue(connection)
         await worker.block(
             await worker.claim(), [{"jobs": [{"kind": "part"}], "blockers": [{"position": 1}], "delay": 60}]
@@ -88,8 +85,7 @@ async def test_a_delay_counts_from_now_and_holds_even_when_all_are_done(database
 
 
 async def test_the_key_is_given_on_while_it_waits(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a", "key": "k"}] * 2)
-    held = await worker.claim()
+    held = await worker.given_all([{"kind": "a", "key": "k"}] * 2)
     await worker.block(held, [{"jobs": [{"kind": "part"}], "blockers": [{"position": 1}]}])
     assert await states(database) == {1: "blocked", 2: "pending", 3: "pending"}
     second = await claim_kind(worker, "a")
@@ -100,8 +96,7 @@ async def test_the_key_is_given_on_while_it_waits(database: Database, worker: Sq
 
 
 async def test_a_link_of_a_chain_may_wait_and_stays_the_open_one(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.continue_with(await worker.claim(), [{"next": {"kind": "b"}}])
+    await worker.continue_with(await worker.given(), [{"next": {"kind": "b"}}])
     await worker.block(await worker.claim(), [{"jobs": [{"kind": "part"}], "blockers": [{"position": 1}]}])
     assert [link[:3] for link in await links(database, 1)] == [(1, 0, "completed"), (2, 1, "blocked")]
     await complete_all(worker, "part")
@@ -143,8 +138,7 @@ BAD: list[tuple[object, str]] = [
 async def test_a_bad_wait_is_refused_and_nothing_is_written(database: Database, worker: SqlWorker) -> None:
     for wait, complaint in BAD:
         await empty(database)
-        await enqueue_many(database, [{"kind": "a", "key": "k"}] * 2 + [{"kind": "a"}])
-        held = await worker.claim()
+        held = await worker.given_all([{"kind": "a", "key": "k"}] * 2 + [{"kind": "a"}])
         before = await snapshot(database)
         with pytest.raises(BadInput) as refused:
             await worker.block(held, [wait, {}])  # type: ignore[list-item]
@@ -153,8 +147,7 @@ async def test_a_bad_wait_is_refused_and_nothing_is_written(database: Database, 
 
 
 async def test_many_at_once_each_with_its_own_wait(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 100)
-    held = (await worker.claim(100))[::-1]
+    held = (await worker.given_all([{"kind": "a"}] * 100, 100))[::-1]
     lost = {held[5]["job_id"]: "cancelled"}
     await database.call("cancel_job", held[5]["job_id"])
     waits = [{"jobs": [{"kind": "part", "args": {"of": row["job_id"]}}], "blockers": [{"position": 1}]} for row in held]
@@ -168,8 +161,7 @@ async def test_many_at_once_each_with_its_own_wait(database: Database, worker: S
 
 
 async def test_repeated_ids_empty_arrays_and_nulls_are_harmless(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    held = await worker.claim()
+    held = await worker.given()
     assert await worker.block([], []) == {}
     assert await database.call("block_jobs", worker.incarnation, None, None, None) == []
     wait = {"jobs": [{"kind": "part"}], "blockers": [{"position": 1}]}

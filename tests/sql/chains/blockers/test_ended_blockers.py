@@ -6,14 +6,13 @@ import json
 from collections.abc import Awaitable, Callable
 
 import pytest
-import trio
 
 from leasehold.database import Database
 from tests.support.sql_edges import broken_chains, complete_all, enqueue_blocked
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, state
 from tests.support.sql_reasons import faults
-from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_waits import meet, open_transaction
 from tests.support.sql_worker import SqlWorker, insist
 
 Edge = tuple[bool, object, str]
@@ -185,14 +184,9 @@ async def test_of_one_that_completes_and_one_that_fails_at_the_same_moment_the_l
     await enqueue_many(database, [{"kind": "good"}, {"kind": "part"}])
     joined = await enqueue_blocked(database, [{"chain": 1}, {"chain": 2, "until": "ended"}])
     good, bad = await worker.claim(kinds=["good"]), await worker.claim(kinds=["part"])
-
-    async def fail_later() -> None:
-        async with database.reserve("second") as second:
-            await insist(lambda: worker.over(second).fail(bad, discard=[True]))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await worker.over(first).complete(good)
-        nursery.start_soon(fail_later)
-        await until_waiting(database, "second")
-        await first.execute("commit")
+    await meet(
+        database,
+        lambda first: worker.over(first).complete(good),
+        lambda second: insist(lambda: worker.over(second).fail(bad, discard=[True])),
+    )
     assert await state(database, joined) == "pending"

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from leasehold.database import Database
+from tests.support.sql_chains import ended
 from tests.support.sql_jobs import empty, enqueue
 from tests.support.sql_worker import SqlWorker
 
@@ -31,11 +32,7 @@ async def test_one_that_ended_otherwise_is_so_for_those_who_wait_for_any_end(
     for end in ["failed", "cancelled"]:
         await empty(database)
         with subtests.test(end=end):
-            await enqueue(database)
-            if end == "failed":
-                await worker.fail(await worker.claim(), discard=[True])
-            else:
-                await database.call("cancel_job", 1)
+            await ended(database, worker, end)
             assert await is_over(database, 1) == (False, True)
 
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from leasehold.database import Database
-from tests.support.sql_jobs import enqueue_many
 from tests.support.sql_worker import SqlWorker
 
 
@@ -13,8 +12,7 @@ async def unblocked(database: Database, claimed: list[tuple[int, int]]) -> list[
 async def test_a_claim_that_took_a_job_which_a_chain_had_blocked_is_named_and_the_next_one_is_not(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue_many(database, [{"kind": "a"}, {"kind": "b", "blockers": [{"position": 1}]}, {"kind": "c"}])
-    first = await worker.claim(3)
+    first = await worker.given_all([{"kind": "a"}, {"kind": "b", "blockers": [{"position": 1}]}, {"kind": "c"}], 3)
     assert await unblocked(database, [(row["job_id"], row["attempt"]) for row in first]) == []
     await worker.complete([row for row in first if row["job_id"] == 1])
     [then] = await worker.claim(3)

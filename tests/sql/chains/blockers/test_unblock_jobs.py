@@ -8,7 +8,7 @@ from leasehold.database import Database
 from leasehold.errors import DatabaseUnavailable
 from tests.support.sql_edges import complete_all, edges, enqueue_blocked
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, state, states
-from tests.support.sql_waits import freeze, open_transaction
+from tests.support.sql_waits import frozen, open_transaction
 from tests.support.sql_worker import SqlWorker, ids
 
 
@@ -80,8 +80,7 @@ async def test_it_takes_its_place_behind_what_was_due_before(database: Database,
 
 
 async def test_one_that_is_not_due_yet_is_scheduled_for_its_time(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2999-01-01 12:00Z")
+    async with frozen(database, "2999-01-01 12:00Z") as connection:
         await enqueue(connection, kind="part")
         joined = await enqueue_blocked(connection, [1], run_at="2999-01-01 13:00Z")
         await complete_all(SqlWorker(connection), "part")

@@ -2,17 +2,17 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from functools import partial
 
 import pytest
 import trio
 
 from leasehold.database import Database, Row
-from leasehold.database.border import listen
 from leasehold.errors import RowLocked, UnknownJob, WrongState
-from tests.support.sql_chains import blocked
+from tests.support.sql_chains import blocked, ended
 from tests.support.sql_holders import HOLDS, pid_of, row_held
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, states
-from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_waits import heard, meet, open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker, insist
 from tests.support.waiting import PATIENCE
 
@@ -58,10 +58,7 @@ async def test_a_running_handler_is_told(database: Database, worker: SqlWorker, 
         await empty(database)
         with subtests.test(state=state):
             job_id, _ = await job_in(database, worker, state)
-            async with listen(database, "leasehold") as listening:
-                await database.call("cancel_job", job_id)
-                with trio.fail_after(PATIENCE):
-                    assert await listening.payloads.receive() == f"lost:{job_id}:1:cancelled"
+            assert await heard(database, partial(database.call, "cancel_job", job_id)) == [f"lost:{job_id}:1:cancelled"]
 
 
 async def test_the_rest_of_the_key_goes_on(database: Database, worker: SqlWorker) -> None:
@@ -83,13 +80,7 @@ async def test_a_finished_job_cannot_be_cancelled(
     for outcome in ["completed", "failed", "cancelled"]:
         await empty(database)
         with subtests.test(outcome=outcome):
-            await enqueue(database)
-            if outcome == "completed":
-                await worker.complete(await worker.claim())
-            elif outcome == "failed":
-                await worker.fail(await worker.claim(), discard=[True])
-            else:
-                await database.call("cancel_job", 1)
+            await ended(database, worker, outcome)
             before = await snapshot(database)
             with pytest.raises(WrongState, match=f"job 1 is {outcome} and cannot be cancelled"):
                 await database.call("cancel_job", 1)
@@ -103,23 +94,13 @@ async def test_a_job_that_is_not_there_cannot_be_cancelled(database: Database) -
 
 
 async def test_of_a_cancel_and_a_completion_that_meet_exactly_one_wins(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 2)
-    claimed = await worker.claim()
-    outcome: list[object] = []
-
-    async def cancel(lane_name: str) -> None:
-        async with database.reserve(lane_name) as connection:
-            try:
-                outcome.append(await insist(lambda: connection.call_value("cancel_job", 1)))
-            except WrongState as error:
-                outcome.append(str(error))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "settler") as settler:
-        await worker.over(settler).complete(claimed[:1])
-        nursery.start_soon(cancel, "cancel")
-        await until_waiting(database, "cancel")
-        await settler.execute("commit")
-    assert outcome == ["job 1 is completed and cannot be cancelled"]
+    claimed = await worker.given_all([{"kind": "a"}] * 2)
+    with pytest.raises(WrongState, match="job 1 is completed and cannot be cancelled"):
+        await meet(
+            database,
+            lambda settler: worker.over(settler).complete(claimed[:1]),
+            lambda second: insist(lambda: second.call("cancel_job", 1)),
+        )
 
     async with open_transaction(database, "cancel") as cancelling:
         await cancelling.call("cancel_job", 2)
@@ -156,8 +137,7 @@ async def test_cancelling_a_waiting_or_future_job_leaves_its_key_unlocked(databa
 
 
 async def test_who_holds_the_row_is_named_instead_of_waited_for(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     async with row_held(database, worker, claimed[0], HOLDS["lease asserted"]) as holder:
         before = await snapshot(database)
         told = rf"^job 1 cannot be cancelled now: session {await pid_of(holder)} .*try again"

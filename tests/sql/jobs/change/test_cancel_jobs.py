@@ -13,7 +13,7 @@ from leasehold.errors import BadInput
 from tests.support.sql_edges import enqueue_blocked
 from tests.support.sql_holders import pid_of, row_held
 from tests.support.sql_jobs import enqueue, enqueue_many, job, snapshot, states
-from tests.support.sql_waits import be_patient, open_transaction, until_waiting
+from tests.support.sql_waits import be_patient, heard, meet, open_transaction
 from tests.support.sql_worker import SqlWorker
 from tests.support.waiting import PATIENCE
 
@@ -137,28 +137,17 @@ async def test_a_key_is_given_on(alive: Database) -> None:
 
 async def test_who_waits_for_a_chain_is_told(alive: Database) -> None:
     await alive.execute("insert into leasehold.chain_waiters values (3, now() + interval '1 minute')")
-    async with listen(alive, "leasehold") as listening:
-        await cancel(alive, queue="q")
-        with trio.fail_after(PATIENCE):
-            assert await listening.payloads.receive() == "closed:3"
+    assert await heard(alive, lambda: cancel(alive, queue="q")) == ["closed:3"]
 
 
 async def test_a_job_that_is_claimed_meanwhile_is_judged_as_it_is_then(fresh_database: Database) -> None:
     database = fresh_database
     await be_patient(database)
     await enqueue_many(database, [{"kind": "a"}] * 2)
-    answers: list[Changes] = []
-
-    async def second() -> None:
-        async with database.reserve("second") as connection:
-            answers.append(await cancel(connection, state="pending"))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await SqlWorker(first).claim(1)
-        nursery.start_soon(second)
-        await until_waiting(database, "second")
-        await first.execute("commit")
-    assert answers == [{2: (True, "pending", "cancelled", None)}]
+    answers = await meet(
+        database, lambda first: SqlWorker(first).claim(1), lambda connection: cancel(connection, state="pending")
+    )
+    assert answers == {2: (True, "pending", "cancelled", None)}
     assert await states(database) == {1: "claimed", 2: "cancelled"}
 
 
@@ -175,8 +164,7 @@ async def test_bad_filters_are_refused(database: Database, subtests: pytest.Subt
 async def test_a_job_whose_row_somebody_holds_is_skipped_with_the_session_named(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 3)
-    claimed = await worker.claim()
+    claimed = await worker.given_all([{"kind": "a"}] * 3)
     async with row_held(database, worker, claimed[1]) as holder:
         with trio.fail_after(PATIENCE):
             rows = await database.call("cancel_jobs", kind="a", dry_run=False)

@@ -58,8 +58,7 @@ async def test_a_job_that_is_held_or_gone_is_left_alone(
     for state in ["claimed", "running", "completed", "unknown"]:
         await empty(database)
         with subtests.test(state=state):
-            await enqueue(database)
-            claimed = await worker.claim()
+            claimed = await worker.given()
             if state == "running":
                 await worker.start(claimed)
             elif state == "completed":

@@ -4,12 +4,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-import trio
 
 from leasehold.database import Caller, Database
 from leasehold.errors import BadInput
 from tests.support.sql_jobs import enqueue_many, snapshot, states
-from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_waits import meet_twice, open_transaction
 from tests.support.sql_worker import SqlWorker
 
 Changes = dict[int, tuple[bool, str | None, str | None]]
@@ -28,8 +27,7 @@ async def jobs(database: Database, worker: SqlWorker) -> Database:
         database,
         [{"kind": "hold"}, {"kind": "fail"}, {"kind": "a", "queue": "q"}, {"kind": "a", "delay": 60}, {"kind": "part"}],
     )
-    await enqueue_many(database, [{"kind": "whole", "blockers": [5]}])
-    claimed = await worker.claim(kinds=["hold", "fail"])
+    claimed = await worker.given_all([{"kind": "whole", "blockers": [5]}], kinds=["hold", "fail"])
     await worker.fail([job for job in claimed if job["kind"] == "fail"], discard=[True])
     return database
 
@@ -92,25 +90,13 @@ async def test_nonsense_is_refused(database: Database, subtests: pytest.Subtests
 
 async def test_of_two_that_remove_a_job_at_once_the_second_says_that_it_is_no_more(database: Database) -> None:
     await enqueue_many(database, [{"kind": "a"}])
-    answers: list[tuple[bool, str, str | None]] = []
-
-    async def second() -> None:
-        async with database.reserve("second") as connection:
-            [row] = await connection.call("delete_jobs", job_ids=[1], dry_run=False)
-            answers.append((row["changed"], row["was"], row["now"]))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await first.call("delete_jobs", job_ids=[1], dry_run=False)
-        nursery.start_soon(second)
-        await until_waiting(database, "second")
-        await first.execute("commit")
-    assert answers == [(False, "pending", None)]
+    [row] = await meet_twice(database, lambda each: each.call("delete_jobs", job_ids=[1], dry_run=False))
+    assert (row["changed"], row["was"], row["now"]) == (False, "pending", None)
 
 
 async def test_a_dry_run_reckons_with_what_would_be_gone_by_then(database: Database, worker: SqlWorker) -> None:
     """A job waits for one that was made later: that one can go because the other went before."""
-    await enqueue_many(database, [{"kind": "a"}])
-    claimed = await worker.claim()
+    claimed = await worker.given_all([{"kind": "a"}])
     await worker.block(claimed, [{"jobs": [{"kind": "part"}], "blockers": [{"position": 1}]}])
     told = await delete(database, dry_run=True)
     assert told == {1: (True, "blocked", None), 2: (True, "pending", None)}

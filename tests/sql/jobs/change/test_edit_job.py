@@ -5,15 +5,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-import trio
 
 from leasehold.database import Caller, Database
-from leasehold.database.border import listen
 from leasehold.errors import BadInput, UnknownJob, WrongState
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, states
-from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_waits import heard, meet, open_transaction
 from tests.support.sql_worker import SqlWorker
-from tests.support.waiting import PATIENCE
 
 
 async def edit(database: Caller, job_id: int = 1, **changes: object) -> object:
@@ -59,8 +56,7 @@ async def test_what_is_not_given_stays_and_is_not_told(database: Database) -> No
 
 
 async def test_a_failed_job_runs_with_its_new_args_after_a_retry(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database, args='{"a": 1}')
-    await worker.fail(await worker.claim(), discard=[True])
+    await worker.fail(await worker.given(args='{"a": 1}'), discard=[True])
     await edit(database, args='{"a": 2}')
     await database.call("retry_job", 1)
     claimed = await worker.claim_one()
@@ -97,10 +93,7 @@ async def test_idle_workers_are_woken(database: Database, worker: SqlWorker) -> 
     await enqueue(database, delay=timedelta(hours=1))
     await worker.register()
     await worker.claim()
-    async with listen(database, "leasehold") as listening:
-        await edit(database, run_at=datetime.now(UTC), queue="q")
-        with trio.fail_after(PATIENCE):
-            assert await listening.payloads.receive() == "wake:q"
+    assert await heard(database, lambda: edit(database, run_at=datetime.now(UTC), queue="q")) == ["wake:q"]
 
 
 async def test_a_job_that_is_held_or_done_cannot_be_edited(
@@ -109,8 +102,7 @@ async def test_a_job_that_is_held_or_done_cannot_be_edited(
     for state in ["claimed", "running", "completed"]:
         await empty(database)
         with subtests.test(state=state):
-            await enqueue(database)
-            claimed = await worker.claim()
+            claimed = await worker.given()
             if state == "running":
                 await worker.start(claimed)
             elif state == "completed":
@@ -146,28 +138,15 @@ async def test_bad_values_are_refused(database: Database) -> None:
 
 
 async def test_a_time_says_nothing_about_a_failed_job(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.fail(await worker.claim(), discard=[True])
+    await worker.fail(await worker.given(), discard=[True])
     with pytest.raises(WrongState, match="job 1 is failed: run_at says nothing until it is retried"):
         await edit(database, run_at=datetime.now(UTC))
 
 
 async def test_an_edit_that_meets_a_claim_is_refused_and_never_changes_what_runs(database: Database) -> None:
     await enqueue(database, args='{"a": 1}')
-    refusals: list[str] = []
-
-    async def second() -> None:
-        async with database.reserve("second") as connection:
-            with pytest.raises(WrongState) as refused:
-                await edit(connection, args='{"a": 2}')
-        refusals.append(str(refused.value))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await SqlWorker(first).claim()
-        nursery.start_soon(second)
-        await until_waiting(database, "second")
-        await first.execute("commit")
-    assert refusals == ["job 1 is claimed and cannot be edited: a worker holds it"]
+    with pytest.raises(WrongState, match="job 1 is claimed and cannot be edited: a worker holds it"):
+        await meet(database, lambda first: SqlWorker(first).claim(), lambda second: edit(second, args='{"a": 2}'))
     assert (await job(database, 1))["args"] == '{"a": 1}'
 
 

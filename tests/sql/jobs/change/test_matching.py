@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from leasehold.database import Database
-from tests.support.sql_jobs import empty, enqueue_many, job
+from tests.support.sql_jobs import empty, job
 from tests.support.sql_waits import freeze, rolled_back
 from tests.support.sql_worker import SqlWorker
 
@@ -45,8 +45,7 @@ async def failed_once(database: Database, function: str) -> None:
         for worker, (args, metadata), at in zip(workers, contents, (NOON, ONE, TWO), strict=True):
             await freeze(connection, at.isoformat())
             await worker.register()
-            await enqueue_many(connection, [{"kind": "k", "args": args, "metadata": metadata}])
-            jobs = await worker.claim(1)
+            jobs = await worker.given_all([{"kind": "k", "args": args, "metadata": metadata}], 1)
             await worker.fail(jobs, retry_in=[864000.0], discard=[is_final])
         # Whoever changes them comes later, and says so with the real clock.
         await connection.execute("reset leasehold.frozen_clock")

@@ -9,8 +9,7 @@ from tests.support.sql_worker import SqlWorker
 
 
 async def test_the_state_of_a_finished_job_is_named(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.complete(await worker.claim())
+    await worker.complete(await worker.given())
     with pytest.raises(WrongState, match=r"^job 1 is completed and cannot be painted$"):
         await database.call("refuse_finished_job", 1, "painted")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from leasehold.database import Database
 from tests.support.sql_edges import enqueue_blocked
-from tests.support.sql_jobs import enqueue, enqueue_many, events, job, states
+from tests.support.sql_jobs import enqueue, events, job, states
 from tests.support.sql_unique import enqueue_one, go_on
 from tests.support.sql_worker import SqlWorker
 
@@ -17,8 +17,7 @@ async def reopen(database: Database, *job_ids: int) -> dict[int, tuple[str | Non
 async def test_failed_and_cancelled_jobs_are_reopened_and_others_left_out(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 5)
-    claimed = await worker.claim(3)
+    claimed = await worker.given_all([{"kind": "a"}] * 5, 3)
     await worker.complete(claimed[:1])
     await worker.fail(claimed[1:2], discard=[True])
     await database.call("cancel_job", 4)

@@ -1,16 +1,13 @@
 from __future__ import annotations
 
 import pytest
-import trio
 
 from leasehold.database import Database
-from leasehold.database.border import listen
 from leasehold.errors import UnknownJob, WrongState
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, states
-from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_waits import heard, meet_twice
 from tests.support.sql_worker import SqlWorker
-from tests.support.waiting import PATIENCE
 
 
 async def test_a_failed_job_runs_once_more_and_its_attempts_go_on(database: Database, worker: SqlWorker) -> None:
@@ -27,15 +24,13 @@ async def test_a_failed_job_runs_once_more_and_its_attempts_go_on(database: Data
 
 
 async def test_exactly_one_more_attempt_is_allowed_when_they_are_used_up(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database, max_attempts=1)
-    await worker.fail(await worker.claim())
+    await worker.fail(await worker.given(max_attempts=1))
     await database.call("retry_job", 1)
     assert (await worker.fail(await worker.claim()))[1]["outcome"] == "failed"
 
 
 async def test_attempts_that_were_left_stay(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database, max_attempts=5)
-    await worker.fail(await worker.claim(), discard=[True])
+    await worker.fail(await worker.given(max_attempts=5), discard=[True])
     await database.call("retry_job", 1)
     assert (await job(database, 1))["max_attempts"] == 5
 
@@ -55,10 +50,8 @@ async def test_a_scheduled_job_runs_now(database: Database, worker: SqlWorker) -
 
 
 async def test_a_keyed_job_stands_in_line(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database, key="k")
-    await worker.fail(await worker.claim(), discard=[True])
-    await enqueue(database, key="k")
-    claimed = await worker.claim()
+    await worker.fail(await worker.given(key="k"), discard=[True])
+    claimed = await worker.given(key="k")
     assert await database.call_value("retry_job", 1) == "waiting"
     await worker.complete(claimed)
     assert await states(database) == {1: "pending", 2: "completed"}
@@ -84,8 +77,7 @@ async def test_an_open_job_needs_no_retry(database: Database, worker: SqlWorker,
 
 
 async def test_a_completed_job_stays_completed(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.complete(await worker.claim())
+    await worker.complete(await worker.given())
     with pytest.raises(WrongState, match="job 1 is completed and cannot be retried"):
         await database.call("retry_job", 1)
 
@@ -96,8 +88,7 @@ async def test_a_job_that_is_not_there_cannot_be_retried(database: Database) -> 
 
 
 async def test_a_whole_life_stays_in_the_timeline(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database, max_attempts=1)
-    claimed = await worker.claim()
+    claimed = await worker.given(max_attempts=1)
     await worker.start(claimed)
     await worker.fail(claimed)
     await database.call("retry_job", 1)
@@ -131,36 +122,18 @@ async def test_idle_workers_are_woken(database: Database, worker: SqlWorker) -> 
     await database.call("cancel_job", 1)
     await worker.register()
     await worker.claim()
-    async with listen(database, "leasehold") as listening:
-        await database.call("retry_job", 1)
-        with trio.fail_after(PATIENCE):
-            assert await listening.payloads.receive() == "wake:q"
+    assert await heard(database, lambda: database.call("retry_job", 1)) == ["wake:q"]
 
 
 async def test_of_two_retries_at_once_one_is_told_that_none_is_needed(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.fail(await worker.claim(), discard=[True])
-    outcome: list[str] = []
-
-    async def second() -> None:
-        async with database.reserve("second") as connection:
-            try:
-                await connection.call("retry_job", 1)
-            except WrongState as error:
-                outcome.append(str(error))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await first.call("retry_job", 1)
-        nursery.start_soon(second)
-        await until_waiting(database, "second")
-        await first.execute("commit")
-    assert outcome == ["job 1 is pending and cannot be retried"]
+    await worker.fail(await worker.given(), discard=[True])
+    with pytest.raises(WrongState, match="job 1 is pending and cannot be retried"):
+        await meet_twice(database, lambda each: each.call("retry_job", 1))
     assert await states(database) == {1: "pending"}
 
 
 async def test_a_former_owner_stays_refused_after_a_retry(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    claimed = await worker.claim()
+    claimed = await worker.given()
     await worker.fail(claimed, discard=[True])
     await database.call("retry_job", 1)
     assert await worker.complete(claimed) == {1: "taken_by_another_worker"}

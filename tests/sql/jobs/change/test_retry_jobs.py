@@ -11,7 +11,7 @@ from leasehold.database.border import listen
 from leasehold.errors import BadInput
 from tests.support.sql_jobs import enqueue, enqueue_many, events, snapshot, state, states
 from tests.support.sql_unique import enqueue_one
-from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_waits import meet, open_transaction
 from tests.support.sql_worker import SqlWorker
 from tests.support.waiting import PATIENCE
 
@@ -161,25 +161,12 @@ async def test_bad_filters_are_refused(database: Database, subtests: pytest.Subt
 
 
 async def test_of_two_at_once_each_job_is_retried_by_one(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 100)
-    claimed = await worker.claim(100)
+    claimed = await worker.given_all([{"kind": "a"}] * 100, 100)
     await worker.fail(claimed, discard=[True] * 100)
-    answers: list[Changes] = []
-
-    async def second() -> None:
-        async with database.reserve("second") as connection:
-            answers.append(await retry(connection))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await retry(first, batch=40)
-        nursery.start_soon(second)
-        await until_waiting(database, "second")
-        await first.execute("commit")
-    changed = [job_id for job_id, (is_changed, *_) in answers[0].items() if is_changed]
+    answers = await meet(database, lambda first: retry(first, batch=40), retry)
+    changed = [job_id for job_id, (is_changed, *_) in answers.items() if is_changed]
     assert len(changed) == 60
-    assert {reason for changed, *_, reason in answers[0].values() if not changed} == {
-        "it is pending and needs no retry"
-    }
+    assert {reason for changed, *_, reason in answers.values() if not changed} == {"it is pending and needs no retry"}
     assert set((await states(database)).values()) == {"pending"}
 
 

@@ -3,12 +3,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-import trio
 
 from leasehold.database import Database
 from leasehold.errors import UnknownJob, WrongState
 from tests.support.sql_jobs import enqueue, events, job, snapshot, states
-from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_waits import meet
 from tests.support.sql_worker import SqlWorker, ids
 
 LATER = timedelta(hours=1)
@@ -34,8 +33,7 @@ async def test_a_job_that_waits_for_its_next_attempt_gets_it_now(database: Datab
 
 
 async def test_jobs_with_a_key_take_their_place_behind_its_holder(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database, key="k")
-    await worker.claim()
+    await worker.given(key="k")
     rows = await database.call("trigger_jobs", [await enqueue(database, key="k", delay=LATER)])
     assert [row["state"] for row in rows] == ["waiting"]
     rows = await database.call("trigger_jobs", [await enqueue(database, key="free", delay=LATER)])
@@ -73,20 +71,10 @@ async def test_no_jobs_are_triggered_without_complaint(database: Database) -> No
 
 async def test_of_a_trigger_and_a_cancel_that_meet_the_trigger_hears_of_it(database: Database) -> None:
     jobs = [await enqueue(database, delay=LATER) for _ in range(2)]
-    outcome: list[str] = []
-
-    async def trigger() -> None:
-        async with database.reserve("second") as connection:
-            try:
-                await connection.call("trigger_jobs", jobs)
-            except WrongState as error:
-                outcome.append(str(error))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await first.call("cancel_job", jobs[1])
-        nursery.start_soon(trigger)
-        await until_waiting(database, "second")
-        await first.execute("commit")
-    assert len(outcome) == 1
-    assert outcome[0].startswith(f"job {jobs[1]} is cancelled; only scheduled")
+    with pytest.raises(WrongState, match=f"^job {jobs[1]} is cancelled; only scheduled"):
+        await meet(
+            database,
+            lambda first: first.call("cancel_job", jobs[1]),
+            lambda second: second.call("trigger_jobs", jobs),
+        )
     assert await states(database) == {jobs[0]: "scheduled", jobs[1]: "cancelled"}

@@ -32,8 +32,7 @@ async def shops(database: Database, worker: SqlWorker) -> Database:
     first, second, third = sorted(await worker.claim(), key=lambda job: job["job_id"])
     await worker.fail([first, second], discard=[True, True])
     await worker.complete([third])
-    await enqueue_many(database, [{"kind": "crawl", "key": "b", "metadata": {"state": "AZ", "n": 2}}])
-    await worker.complete(await worker.claim())
+    await worker.complete(await worker.given_all([{"kind": "crawl", "key": "b", "metadata": {"state": "AZ", "n": 2}}]))
     await enqueue_many(database, [{"kind": "report", "key": "a"}])
     return database
 

@@ -8,7 +8,7 @@ from leasehold.database import Database
 from leasehold.errors import BadInput, LeaseholdError
 from tests.support.sql_edges import edges
 from tests.support.sql_jobs import empty, enqueue, job, states
-from tests.support.sql_waits import freeze, rolled_back
+from tests.support.sql_waits import frozen, rolled_back
 
 
 async def test_a_kind_is_all_that_a_job_needs(database: Database) -> None:
@@ -71,8 +71,7 @@ async def test_the_job_exists_when_the_callers_transaction_commits_and_not_other
 
 
 async def test_a_delay_makes_it_scheduled_for_that_time_by_the_clock_of_the_database(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         row = await job(connection, await enqueue(connection, delay=timedelta(minutes=90)))
     assert row["state"] == "scheduled"
     assert row["created_at"] == datetime(2026, 3, 1, 12, tzinfo=UTC)

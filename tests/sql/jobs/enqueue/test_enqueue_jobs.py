@@ -1,17 +1,16 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 import trio
 
 from leasehold.database import Caller, Database
-from leasehold.database.border import listen
 from leasehold.errors import BadInput, IdempotencyMismatch
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, job, snapshot, states
-from tests.support.sql_waits import freeze, open_transaction, rolled_back, until_waiting
+from tests.support.sql_waits import frozen, heard, meet, meet_twice, rolled_back
 from tests.support.sql_worker import SqlWorker
-from tests.support.waiting import PATIENCE
 
 NAMES = [
     "o'clock",
@@ -81,10 +80,7 @@ async def test_a_wake_up_for_any_queue_name_is_data_too(database: Database) -> N
         await empty(database)
         await SqlWorker(database).register()
         await database.execute("update leasehold.workers set idle = true")
-        async with listen(database, "leasehold") as listening:
-            await enqueue(database, queue=name)
-            with trio.fail_after(PATIENCE):
-                assert await listening.payloads.receive() == f"wake:{name}"
+        assert await heard(database, partial(enqueue, database, queue=name)) == [f"wake:{name}"]
 
 
 # What is refused.
@@ -207,8 +203,7 @@ async def test_the_future_jobs_of_a_key_are_scheduled_beside_a_pending_one(datab
 
 
 async def test_a_job_of_a_held_key_waits(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database, key="k")
-    await worker.claim()
+    await worker.given(key="k")
     await enqueue_many(database, [{"kind": "a", "key": "k"}])
     assert await states(database) == {1: "claimed", 2: "waiting"}
 
@@ -256,39 +251,18 @@ async def test_an_idempotency_key_of_a_rolled_back_enqueue_is_free(database: Dat
 
 
 async def test_the_second_of_two_concurrent_enqueues_waits_and_gets_the_job_of_the_first(database: Database) -> None:
-    answers: list[tuple[int, bool]] = []
-
-    async def second() -> None:
-        async with database.reserve("second") as connection:
-            row = (await connection.call("enqueue_jobs", '[{"kind": "a", "idempotency_key": "once"}]'))[0]
-            answers.append((row["job_id"], row["is_new"]))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        job_id = await enqueue(first, idempotency_key="once")
-        nursery.start_soon(second)
-        await until_waiting(database, "second")
-        await first.execute("commit")
-    assert answers == [(job_id, False)]
+    once = {"kind": "a", "idempotency_key": "once"}
+    [(job_id, is_new)] = await meet_twice(database, lambda each: call(each, once))
+    assert not is_new
     assert list(await states(database)) == [job_id]
 
 
 async def test_when_the_first_of_two_concurrent_enqueues_rolls_back_the_second_makes_the_job(
     database: Database,
 ) -> None:
-    answers: list[bool] = []
-
-    async def second() -> None:
-        async with database.reserve("second") as connection:
-            answers.append(
-                (await connection.call("enqueue_jobs", '[{"kind": "a", "idempotency_key": "once"}]'))[0]["is_new"]
-            )
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await enqueue(first, idempotency_key="once")
-        nursery.start_soon(second)
-        await until_waiting(database, "second")
-        await first.execute("rollback")
-    assert answers == [True]
+    once = {"kind": "a", "idempotency_key": "once"}
+    [(_, is_new)] = await meet_twice(database, lambda each: call(each, once), end="rollback")
+    assert is_new
     assert len(await states(database)) == 1
 
 
@@ -317,16 +291,12 @@ async def test_the_key_of_a_request_is_none_of_a_job_and_its_jobs_are_told_apart
 async def test_the_second_of_two_concurrent_enqueues_with_another_fingerprint_waits_and_is_refused(
     database: Database,
 ) -> None:
-    async def second() -> None:
-        async with database.reserve("second") as connection:
-            with pytest.raises(IdempotencyMismatch):
-                await call(connection, {"kind": "b", "idempotency_key": "once", "fingerprint": "y"})
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
-        await call(first, {"kind": "a", "idempotency_key": "once", "fingerprint": "x"})
-        nursery.start_soon(second)
-        await until_waiting(database, "second")
-        await first.execute("commit")
+    with pytest.raises(IdempotencyMismatch):
+        await meet(
+            database,
+            lambda first: call(first, {"kind": "a", "idempotency_key": "once", "fingerprint": "x"}),
+            lambda second: call(second, {"kind": "b", "idempotency_key": "once", "fingerprint": "y"}),
+        )
     assert len(await states(database)) == 1
 
 
@@ -348,8 +318,7 @@ async def test_batches_with_the_same_idempotency_keys_in_opposite_order_do_not_d
 
 
 async def test_a_deadline_may_be_a_length_of_time_from_now(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         await enqueue_many(
             connection, [{"kind": "a", "deadline": deadline} for deadline in ("PT90S", "P1DT0.5S", None)]
         )

@@ -10,7 +10,7 @@ from tests.support.epochs import begin_epoch, fail_over
 from tests.support.sql_books import close, totals
 from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, states
 from tests.support.sql_reasons import faults
-from tests.support.sql_waits import freeze
+from tests.support.sql_waits import frozen
 from tests.support.sql_worker import SqlWorker
 
 PLAIN = "insert into leasehold.jobs (kind, args) values ('echo', '{\"text\": 1}') returning id"
@@ -64,8 +64,7 @@ async def test_jobs_of_one_key_stand_in_line_also_within_one_statement(database:
 
 async def test_it_is_claimed_run_and_counted_like_any_other(database: Database) -> None:
     await database.call("ensure_partitions")
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00:10Z")
+    async with frozen(database, "2026-03-01 12:00:10Z") as connection:
         await connection.fetch("insert into leasehold.jobs (kind, queue) values ('a', 'q'), ('a', 'q'), ('a', 'q')")
         worker = SqlWorker(connection)
         first, second, _ = await worker.claim(queues=["q"])

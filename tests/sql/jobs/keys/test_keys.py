@@ -12,8 +12,8 @@ from leasehold.database import Database, ReservedConnection, Row
 from leasehold.errors import UnknownJob, WrongState
 from tests.support.sql_audit import broken_rules, conservation, watch
 from tests.support.sql_jobs import empty, enqueue_many, states
-from tests.support.sql_waits import be_patient, freeze, open_transaction
-from tests.support.sql_worker import SqlWorker, ids
+from tests.support.sql_waits import be_patient, open_transaction
+from tests.support.sql_worker import SqlWorker, frozen_worker, ids
 from tests.support.waiting import PATIENCE
 
 KEYS = [None, "hot", *(f"k{n}" for n in range(8))]
@@ -100,9 +100,7 @@ class Actor:
 
 async def run_dry(database: Database) -> None:
     """Settle everything that is left, as one healthy worker with a scheduler and a reaper would."""
-    async with database.reserve("last") as reserved:
-        await freeze(reserved, "2999-01-01")
-        worker = SqlWorker(reserved)
+    async with frozen_worker(database, "2999-01-01") as (reserved, worker):
         await reserved.call("recover_stale_jobs", 1)
         while claimed := await worker.claim(50):
             assert await worker.complete(claimed) == {}
@@ -159,8 +157,7 @@ async def test_settlers_and_claimers_of_one_key_hand_it_from_job_to_job(fresh_da
 
 
 async def test_the_database_itself_keeps_a_key_to_one_holder(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a", "key": "k"}] * 2)
-    await worker.claim()
+    await worker.given_all([{"kind": "a", "key": "k"}] * 2)
     with pytest.raises(Exception, match="jobs_one_holder_per_key"):
         await database.execute(
             "update leasehold.jobs set state = 'claimed', claimed_at = now(), lease_expires_at = now(),"

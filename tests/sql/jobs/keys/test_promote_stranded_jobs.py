@@ -48,8 +48,7 @@ async def test_the_newest_are_looked_at_from_the_end(database: Database) -> None
 
 
 async def test_jobs_that_wait_for_good_reason_hide_none_behind_them(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a", "key": f"k{n // 2}"} for n in range(40)])
-    await worker.claim(20)
+    await worker.given_all([{"kind": "a", "key": f"k{n // 2}"} for n in range(40)], 20)
     await enqueue_many(database, [{"kind": "a", "key": "stranded"}])
     await database.execute("update leasehold.jobs set state = 'waiting' where key = 'stranded'")
     place, promoted = (None, None), 0
@@ -78,8 +77,7 @@ async def test_a_key_that_somebody_is_at_is_left_to_them(database: Database) -> 
 async def test_an_enqueue_that_saw_a_holder_which_was_gone_at_its_commit_is_mended(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue(database, key="k")
-    claimed = await worker.claim()
+    claimed = await worker.given(key="k")
     async with open_transaction(database, "slow") as slow:
         await enqueue(slow, key="k")
         await worker.complete(claimed)

@@ -5,7 +5,7 @@ import trio
 from leasehold.database import Database
 from leasehold.database.border import listen
 from tests.support.sql_jobs import enqueue_many, states
-from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_waits import meet, open_transaction
 from tests.support.sql_worker import SqlWorker, insist
 from tests.support.waiting import PATIENCE
 
@@ -30,8 +30,7 @@ async def test_a_key_with_a_pending_job_is_left_alone(database: Database) -> Non
 
 
 async def test_a_held_key_is_left_alone(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a", "key": "k"}] * 2)
-    await worker.claim()
+    await worker.given_all([{"kind": "a", "key": "k"}] * 2)
     assert await database.call_value("promote_waiting_jobs", ["k"]) == 0
     assert await states(database) == {1: "claimed", 2: "waiting"}
 
@@ -67,19 +66,14 @@ async def test_it_waits_for_whoever_is_at_the_key_and_then_sees_what_that_one_di
     database: Database, worker: SqlWorker
 ) -> None:
     """The race that would leave a job waiting behind nobody: a claim demotes it while the holder completes."""
-    await enqueue_many(database, [{"kind": "a", "key": "k"}] * 2)
-    claimed = await worker.claim(1)
+    claimed = await worker.given_all([{"kind": "a", "key": "k"}] * 2, 1)
     await database.execute("update leasehold.jobs set state = 'pending' where id = 2")
-
-    async def complete() -> None:
-        async with database.reserve("settler") as settler:
-            assert await insist(lambda: worker.over(settler).complete(claimed)) == {}
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "claimer") as claimer:
-        assert await SqlWorker(claimer).claim(1) == []
-        nursery.start_soon(complete)
-        await until_waiting(database, "settler")
-        await claimer.execute("commit")
+    answer = await meet(
+        database,
+        lambda claimer: SqlWorker(claimer).claim(1),
+        lambda settler: insist(lambda: worker.over(settler).complete(claimed)),
+    )
+    assert answer == {}
     assert await states(database) == {1: "completed", 2: "pending"}
 
 

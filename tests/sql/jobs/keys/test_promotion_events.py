@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from leasehold.database import Database, ReservedConnection
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, states
 from tests.support.sql_waits import freeze
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import SqlWorker, frozen_worker
 
 CREATED = ("created", 0)
 End = Callable[[SqlWorker], Awaitable[object]]
@@ -88,9 +88,7 @@ async def test_a_scheduled_job_whose_time_has_come_says_so_once(database: Databa
 
 
 async def test_one_that_is_due_behind_another_of_its_key_is_promoted_later(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2026-03-01 11:00Z")
+    async with frozen_worker(database, "2026-03-01 11:00Z") as (connection, worker):
         await enqueue(connection, "now", key="k")
         await worker.claim(1, lease=7200)
         await delayed(connection, {"kind": "later", "key": "k"})
@@ -109,11 +107,8 @@ async def delayed(connection: ReservedConnection, *jobs: dict[str, object]) -> N
 
 
 async def test_a_retry_after_its_back_off_says_so_between_the_two_attempts(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2026-03-01 12:00Z")
-        await enqueue(connection)
-        await worker.fail(await worker.claim(), retry_in=[60.0])
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
+        await worker.fail(await worker.given(), retry_in=[60.0])
         await freeze(connection, "2026-03-01 12:01Z")
         await worker.claim()
         assert await events(connection, 1) == [
@@ -122,8 +117,7 @@ async def test_a_retry_after_its_back_off_says_so_between_the_two_attempts(datab
 
 
 async def test_a_claim_that_finds_the_key_taken_says_so(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a", "key": "k"}, {"kind": "b", "key": "k"}])
-    [first] = await worker.claim(2)
+    [first] = await worker.given_all([{"kind": "a", "key": "k"}, {"kind": "b", "key": "k"}], 2)
     assert await states(database) == {1: "claimed", 2: "waiting"}
     assert await told(database, 2) == ["created", "demoted"]
     await worker.complete([first])
@@ -131,12 +125,10 @@ async def test_a_claim_that_finds_the_key_taken_says_so(database: Database, work
 
 
 async def test_a_job_that_comes_back_and_is_next_at_once_has_not_waited(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database, key="k")
-    await worker.release(await worker.claim())
+    await worker.release(await worker.given(key="k"))
     assert await told(database, 1) == ["created", "claimed", "released"]
 
 
 async def test_a_plain_job_leaves_no_event(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 10)
-    await worker.complete(await worker.claim(10))
+    await worker.complete(await worker.given_all([{"kind": "a"}] * 10, 10))
     assert await database.fetch("select * from leasehold.job_events") == []

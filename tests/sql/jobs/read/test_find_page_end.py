@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from leasehold.database import Database
-from tests.support.sql_jobs import enqueue_many, pile_up
+from tests.support.sql_jobs import pile_up
 from tests.support.sql_worker import SqlWorker
 
 
@@ -13,8 +13,7 @@ async def test_it_is_the_last_of_so_many_jobs_counted_from_the_newest(database: 
 
 
 async def test_only_jobs_of_the_state_or_key_count(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a", "key": "k"}, {"kind": "a"}, {"kind": "a"}])
-    await worker.complete(await worker.claim(2))
+    await worker.complete(await worker.given_all([{"kind": "a", "key": "k"}, {"kind": "a"}, {"kind": "a"}], 2))
     await pile_up(database, 3)
     assert await database.call_value("find_page_end", state="completed", jobs=2, timeout=None) == 1
     assert await database.call_value("find_page_end", key="k", jobs=1, timeout=None) == 1

@@ -37,8 +37,7 @@ async def test_a_lease_that_ran_out_is_told_once(
     for max_attempts in [1, 5]:
         await empty(database)
         with subtests.test(max_attempts=max_attempts):
-            await enqueue(database, max_attempts=max_attempts)
-            await worker.claim()
+            await worker.given(max_attempts=max_attempts)
             await expire(database, 1)
             await database.call("reap_jobs")
             ((attempt, kind, _),) = await errors(database)

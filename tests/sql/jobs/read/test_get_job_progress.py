@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from leasehold.database import Database
-from tests.support.sql_jobs import enqueue_many
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker, identities
 
@@ -9,8 +8,7 @@ from tests.support.sql_worker import SqlWorker, identities
 async def test_it_says_what_the_handler_said_last_and_when(database: Database) -> None:
     async with database.reserve("clocked") as connection:
         worker = SqlWorker(connection)
-        await enqueue_many(connection, [{"kind": "a"}] * 2)
-        jobs = await worker.claim()
+        jobs = await worker.given_all([{"kind": "a"}] * 2)
         await freeze(connection, "2026-03-01 12:00Z")
         await connection.call("report_progress", worker.incarnation, *identities(jobs), [0.1, 0.7], ["a", "b"])
         (row,) = await connection.call("get_job_progress", 2)
@@ -19,7 +17,6 @@ async def test_it_says_what_the_handler_said_last_and_when(database: Database) -
 
 
 async def test_of_a_job_that_said_nothing_or_is_none_there_is_nothing(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}])
-    await worker.claim()
+    await worker.given_all([{"kind": "a"}])
     assert await database.call("get_job_progress", 1) == []
     assert await database.call("get_job_progress", 99) == []

@@ -4,8 +4,8 @@ from leasehold.database import Database
 from tests.support.sql_edges import complete_all, enqueue_blocked
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, events
-from tests.support.sql_waits import freeze
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_waits import frozen
+from tests.support.sql_worker import SqlWorker, frozen_worker
 
 LIFE = [
     ("created", 0),
@@ -48,15 +48,13 @@ async def test_everything_that_happened_is_there_in_order(database: Database, wo
 
 
 async def test_the_order_holds_when_everything_happens_in_the_same_microsecond(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         await live(SqlWorker(connection))
         assert await events(connection, 1) == LIFE
 
 
 async def test_workers_are_named_with_what_they_did(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.fail(await worker.claim(), retry_in=[0.0])
+    await worker.fail(await worker.given(), retry_in=[0.0])
     other = SqlWorker(database, "w2")
     await other.complete(await other.claim())
     rows = await database.call("get_job_timeline", 1)
@@ -72,9 +70,7 @@ async def test_other_jobs_have_their_own(database: Database, worker: SqlWorker) 
 
 async def test_what_held_a_job_up_and_let_it_go_is_told_in_order(database: Database) -> None:
     """At one moment of the clock, so that the order is that of the events themselves."""
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2030-01-01")
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2030-01-01") as (connection, worker):
         await enqueue(connection, kind="part")
         joined = await enqueue_blocked(connection, [1], kind="a")
         await complete_all(worker, "part")

@@ -11,7 +11,7 @@ from leasehold.database import Database
 from leasehold.errors import BadInput, UniqueConflict
 from tests.support.sql_jobs import empty, enqueue_many, snapshot, states
 from tests.support.sql_unique import enqueue_one, enqueue_unique, go_on
-from tests.support.sql_waits import freeze, rolled_back
+from tests.support.sql_waits import freeze, frozen, rolled_back
 from tests.support.sql_worker import SqlWorker
 
 QUEUED = ["pending", "scheduled", "waiting", "blocked"]
@@ -126,8 +126,7 @@ async def test_a_job_that_has_started_does_not_count_where_only_queued_ones_do(
 
 async def test_only_jobs_made_within_the_window_count(database: Database, worker: SqlWorker) -> None:
     unique = {"window": 3600, "states": [*UNFINISHED, "completed"]}
-    async with database.reserve("frozen") as connection:
-        await freeze(connection, "2026-01-01 00:00:00+00")
+    async with frozen(database, "2026-01-01 00:00:00+00") as connection:
         await enqueue_one(connection, unique=unique)
         await worker.over(connection).complete(await worker.over(connection).claim())
         await freeze(connection, "2026-01-01 00:59:59+00")
@@ -278,8 +277,7 @@ async def test_a_job_enqueued_by_enqueue_job_may_be_unique_too(database: Databas
 
 
 async def test_times_are_told_in_the_clock_of_the_database(database: Database) -> None:
-    async with database.reserve("frozen") as connection:
-        await freeze(connection, "2026-01-01 00:00:00+00")
+    async with frozen(database, "2026-01-01 00:00:00+00") as connection:
         await enqueue_one(connection)
     (row,) = await database.fetch("select created_at from leasehold.unique_jobs")
     assert row["created_at"] == datetime(2026, 1, 1, tzinfo=UTC)

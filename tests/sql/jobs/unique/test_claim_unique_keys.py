@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import trio
-
 from leasehold.database import Caller, Database
-from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_waits import meet, open_transaction
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -31,18 +29,12 @@ async def test_a_transaction_that_asks_twice_has_it_already(database: Database) 
 
 async def test_a_key_that_is_forgotten_while_somebody_waits_for_it_is_taken(database: Database) -> None:
     await claim(database, a=1)
-    answers: list[object] = []
-
-    async def wait() -> None:
-        async with database.reserve("second") as connection:
-            answers.append(await claim(connection, a=2, b=2))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "janitor") as janitor:
-        await janitor.execute("delete from leasehold.unique_jobs")
-        nursery.start_soon(wait)
-        await until_waiting(database, "second")
-        await janitor.execute("commit")
-    assert answers == [{"a": (2, True), "b": (2, True)}]
+    answers = await meet(
+        database,
+        lambda janitor: janitor.execute("delete from leasehold.unique_jobs"),
+        lambda connection: claim(connection, a=2, b=2),
+    )
+    assert answers == {"a": (2, True), "b": (2, True)}
 
 
 async def test_an_open_transaction_holds_up_those_that_want_the_same_key_and_no_others(database: Database) -> None:

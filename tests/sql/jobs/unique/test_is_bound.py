@@ -29,8 +29,7 @@ async def test_a_job_that_nobody_knows_does_not(database: Database) -> None:
 
 
 async def test_a_retried_job_counts_by_its_state_of_today(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.fail(await worker.claim(), discard=[True])
+    await worker.fail(await worker.given(), discard=[True])
     assert await is_bound(database) is False
     assert await is_bound(database, states=["failed"])
     await database.call("retry_job", 1)

@@ -6,7 +6,7 @@ import pytest
 
 from leasehold.database import Database
 from leasehold.errors import UniqueConflict
-from tests.support.sql_jobs import enqueue, snapshot, states
+from tests.support.sql_jobs import snapshot, states
 from tests.support.sql_unique import enqueue_one, go_on
 from tests.support.sql_worker import SqlWorker
 
@@ -81,7 +81,6 @@ async def test_a_retry_within_a_chain_does_not_ask_where_only_the_job_was_unique
 
 
 async def test_jobs_without_unique_are_not_asked_about(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database)
-    await worker.fail(await worker.claim(), discard=[True])
+    await worker.fail(await worker.given(), discard=[True])
     assert await database.call("reclaim_unique_jobs", [1, 99]) == []
     assert await states(database) == {1: "failed"}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from leasehold.database import Database, ReservedConnection
 from tests.support.sql_limits import enqueue_groups, limit
-from tests.support.sql_waits import freeze, open_transaction
+from tests.support.sql_waits import freeze, frozen, open_transaction
 from tests.support.sql_worker import SqlWorker
 
 
@@ -11,8 +11,7 @@ async def buckets(caller: Database | ReservedConnection) -> set[str]:
 
 
 async def test_buckets_that_are_full_again_are_forgotten(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         await limit(connection, group="*", rate=1.0, burst=4)
         await limit(connection, group="slow", rate=0.1, burst=4)
         await enqueue_groups(connection, ["a", "b", "b", "slow"])

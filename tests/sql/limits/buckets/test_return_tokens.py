@@ -4,7 +4,7 @@ from leasehold.database import Database
 from tests.support.sql_jobs import enqueue_many
 from tests.support.sql_limits import enqueue_groups, limit, usage
 from tests.support.sql_waits import freeze, open_transaction
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import SqlWorker, frozen_worker
 
 
 async def tokens(database: Database) -> dict[str, float]:
@@ -25,8 +25,7 @@ async def test_a_job_that_was_snoozed_or_failed_has_started_and_gives_nothing_ba
     database: Database, worker: SqlWorker
 ) -> None:
     await limit(database, rate=1e-6, burst=5)
-    await enqueue_many(database, [{"kind": "a"}] * 3)
-    held = await worker.claim()
+    held = await worker.given_all([{"kind": "a"}] * 3)
     await worker.reschedule(held[:1], [60.0])
     await worker.fail(held[1:2])
     await worker.complete(held[2:])
@@ -34,9 +33,7 @@ async def test_a_job_that_was_snoozed_or_failed_has_started_and_gives_nothing_ba
 
 
 async def test_a_bucket_never_gets_fuller_than_full(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await limit(connection, rate=1.0, burst=3)
         await enqueue_many(connection, [{"kind": "a"}] * 3)
         await freeze(connection, "2026-03-01 12:00:01Z")
@@ -48,12 +45,9 @@ async def test_a_bucket_never_gets_fuller_than_full(database: Database) -> None:
 
 
 async def test_what_has_been_filled_in_again_since_is_not_given_back(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await limit(connection, rate=1.0, burst=3)
-        await enqueue_many(connection, [{"kind": "a"}] * 9)
-        long_ago = await worker.claim()
+        long_ago = await worker.given_all([{"kind": "a"}] * 9)
         await freeze(connection, "2026-03-01 13:00Z")
         lately = await worker.claim(2)
         await worker.release(long_ago)
@@ -65,8 +59,7 @@ async def test_what_has_been_filled_in_again_since_is_not_given_back(database: D
 async def test_what_was_claimed_before_the_limit_spent_no_token_and_gives_none_back(
     database: Database, worker: SqlWorker
 ) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 6)
-    before = await worker.claim(2)
+    before = await worker.given_all([{"kind": "a"}] * 6, 2)
     await limit(database, rate=1e-6, burst=3)
     await worker.claim(2)
     await worker.release(before)
@@ -77,8 +70,7 @@ async def test_while_somebody_claims_from_the_queue_tokens_are_lost_rather_than_
     database: Database, worker: SqlWorker
 ) -> None:
     await limit(database, rate=1e-6, burst=5)
-    await enqueue_many(database, [{"kind": "a"}] * 5)
-    held = await worker.claim(2)
+    held = await worker.given_all([{"kind": "a"}] * 5, 2)
     async with open_transaction(database, "claimer") as claimer:
         await SqlWorker(claimer, "other").claim(1)
         assert await worker.release(held) == {}

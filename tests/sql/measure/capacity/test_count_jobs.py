@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 from leasehold.database import Database
-from tests.support.sql_jobs import enqueue_many
 from tests.support.sql_worker import SqlWorker
 
 
 async def test_each_queue_and_state_is_counted(database: Database, worker: SqlWorker) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 6 + [{"kind": "a", "queue": "q", "key": "k"}] * 2)
-    claimed = await worker.claim(4, queues=["default"])
+    claimed = await worker.given_all(
+        [{"kind": "a"}] * 6 + [{"kind": "a", "queue": "q", "key": "k"}] * 2, 4, queues=["default"]
+    )
     await worker.complete(claimed[:2])
     await worker.fail(claimed[2:3], discard=[True])
     await database.call("cancel_job", 6)

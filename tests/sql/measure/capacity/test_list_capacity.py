@@ -3,7 +3,7 @@ from __future__ import annotations
 from leasehold.database import Database
 from tests.support.sql_books import finish
 from tests.support.sql_jobs import enqueue_many
-from tests.support.sql_waits import freeze
+from tests.support.sql_waits import frozen
 from tests.support.sql_worker import SqlWorker
 
 SEED = [
@@ -21,8 +21,7 @@ SEED = [
 
 
 async def test_each_queue_has_the_figures_of_its_jobs_and_of_the_workers_that_serve_it(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         one, other = SqlWorker(connection, "one"), SqlWorker(connection, "other")
         await one.register(slots=4)
         await other.register(queues=["r"], slots=2)
@@ -47,8 +46,7 @@ async def test_each_queue_has_the_figures_of_its_jobs_and_of_the_workers_that_se
 
 
 async def test_workers_that_are_silent_drain_or_have_stopped_do_not_count(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         for name in ("silent", "draining", "alive"):
             await SqlWorker(connection, name).register()
         await connection.execute(

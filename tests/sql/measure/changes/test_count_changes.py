@@ -15,8 +15,7 @@ async def test_it_counts_what_list_changes_lists_by_second(database: Database) -
         worker = SqlWorker(connection)
         for at in ("12:00:00.1", "12:00:00.9", "12:00:02"):
             await freeze(connection, f"2030-01-01 {at}Z")
-            await enqueue(connection)
-            await worker.complete(await worker.claim())
+            await worker.complete(await worker.given())
         await connection.call("retry_job", await enqueue(connection, delay=timedelta(seconds=10)))
         noon = int(NOON.timestamp())
         rows = await connection.call("count_changes", NOON, NOON + timedelta(seconds=10))

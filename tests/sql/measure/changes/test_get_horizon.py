@@ -2,13 +2,12 @@ from __future__ import annotations
 
 from leasehold.database import Database
 from tests.support.sql_jobs import enqueue
-from tests.support.sql_waits import freeze, open_transaction
+from tests.support.sql_waits import frozen, open_transaction
 from tests.support.waiting import eventually
 
 
 async def test_it_tells_the_time_of_our_clock(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2030-01-01 12:00Z")
+    async with frozen(database, "2030-01-01 12:00Z") as connection:
         (row,) = await connection.call("get_horizon")
     assert (row["at"].isoformat(), row["mark_xid"]) == ("2030-01-01T12:00:00+00:00", None)
 

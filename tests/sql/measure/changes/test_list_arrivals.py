@@ -3,9 +3,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from leasehold.database import Caller, Database
-from tests.support.sql_jobs import enqueue, pile_up
+from tests.support.sql_jobs import pile_up
 from tests.support.sql_waits import freeze
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import SqlWorker, frozen_worker
 
 NOON = datetime.fromisoformat("2030-01-01T12:00:00+00:00")
 
@@ -16,9 +16,7 @@ async def arrivals(caller: Caller, *args: object) -> list[tuple[str, int | None]
 
 
 async def test_jobs_with_greater_ids_are_new_and_claims_and_starts_since_a_moment(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2030-01-01 11:00Z")
+    async with frozen_worker(database, "2030-01-01 11:00Z") as (connection, worker):
         await pile_up(connection, 3)
         await worker.claim_one()
         await freeze(connection, "2030-01-01 12:00Z")
@@ -29,9 +27,7 @@ async def test_jobs_with_greater_ids_are_new_and_claims_and_starts_since_a_momen
 
 
 async def test_workers_that_came_and_went_are_told(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2030-01-01 12:00Z")
+    async with frozen_worker(database, "2030-01-01 12:00Z") as (connection, worker):
         await worker.register()
         await freeze(connection, "2030-01-01 12:01Z")
         await connection.call("stop_worker", worker.incarnation)
@@ -46,8 +42,7 @@ async def test_workers_that_came_and_went_are_told(database: Database) -> None:
 async def test_the_newest_id_is_told_even_where_nothing_is_new(database: Database, worker: SqlWorker) -> None:
     (row,) = await database.call("list_arrivals", 0, NOON)
     assert (row["event"], row["newest_id"]) == (None, 0)
-    await enqueue(database)
-    await worker.complete(await worker.claim())
+    await worker.complete(await worker.given())
     (row,) = await database.call("list_arrivals", 5, NOON)
     assert (row["event"], row["newest_id"]) == (None, 1)
 

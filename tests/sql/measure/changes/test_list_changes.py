@@ -6,8 +6,8 @@ import pytest
 
 from leasehold.database import Caller, Database
 from tests.support.sql_jobs import empty, enqueue, pile_up
-from tests.support.sql_waits import freeze
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_waits import freeze, frozen
+from tests.support.sql_worker import SqlWorker, frozen_worker
 
 NOON = datetime.fromisoformat("2030-01-01T12:00:00+00:00")
 
@@ -17,9 +17,7 @@ async def changes(caller: Caller, *args: object) -> list[tuple[str, int, int]]:
 
 
 async def test_ends_and_what_timelines_keep_are_told_in_their_order(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2030-01-01 12:00Z")
+    async with frozen_worker(database, "2030-01-01 12:00Z") as (connection, worker):
         for kind in ("first", "second"):
             await enqueue(connection, kind=kind)
         await freeze(connection, "2030-01-01 12:00:01Z")
@@ -45,8 +43,7 @@ async def test_only_what_happened_between_two_moments_is_told(database: Database
         worker = SqlWorker(connection)
         for second in range(4):
             await freeze(connection, f"2030-01-01 12:00:0{second}Z")
-            await enqueue(connection)
-            await worker.complete(await worker.claim())
+            await worker.complete(await worker.given())
         since, until = NOON + timedelta(seconds=1), NOON + timedelta(seconds=3)
         assert await changes(connection, since, until) == [("completed", 2, 1), ("completed", 3, 1)]
         assert await changes(connection, since + timedelta(microseconds=1)) == [
@@ -61,8 +58,7 @@ async def test_pages_go_on_where_the_last_one_ended_though_many_things_happened_
     for size in [3, 7, 100]:
         await empty(database)
         with subtests.test(size=size):
-            async with database.reserve("clocked") as connection:
-                await freeze(connection, "2030-01-01 12:00Z")
+            async with frozen(database, "2030-01-01 12:00Z") as connection:
                 await pile_up(connection, 20)
                 worker = SqlWorker(connection)
                 await worker.complete(await worker.claim(20))
@@ -78,8 +74,7 @@ async def test_pages_go_on_where_the_last_one_ended_though_many_things_happened_
 
 
 async def test_of_a_deleted_chain_what_it_was_is_still_told(database: Database, worker: SqlWorker) -> None:
-    await enqueue(database, kind="gone", queue="q")
-    await worker.complete(await worker.claim())
+    await worker.complete(await worker.given(kind="gone", queue="q"))
     await database.call("delete_chain", 1)
     rows = await database.call("list_changes", NOON.replace(year=2020))
     assert [(row["event"], row["kind"], row["queue"]) for row in rows] == [("deleted", "gone", "q")]

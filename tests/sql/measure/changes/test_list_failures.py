@@ -6,15 +6,13 @@ from leasehold.database import Database
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import pile_up
 from tests.support.sql_waits import freeze
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import frozen_worker
 
 NOON = datetime.fromisoformat("2030-01-01T12:00:00+00:00")
 
 
 async def test_failed_attempts_lost_leases_and_failed_jobs_are_told_latest_first(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2030-01-01 12:00Z")
+    async with frozen_worker(database, "2030-01-01 12:00Z") as (connection, worker):
         await pile_up(connection, 4)
         jobs = await worker.claim(4)
         await worker.complete(jobs[3:])

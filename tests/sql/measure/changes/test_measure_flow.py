@@ -6,7 +6,7 @@ from typing import Any
 from leasehold.database import Caller, Database
 from tests.support.sql_jobs import enqueue, pile_up
 from tests.support.sql_waits import freeze
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import frozen_worker
 
 NOON = datetime.fromisoformat("2030-01-01T12:00:00+00:00")
 
@@ -18,9 +18,7 @@ async def flow(caller: Caller, since: datetime, after_id: int | None) -> dict[st
 
 
 async def test_what_came_and_what_ended_since_is_counted_by_queue(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2030-01-01 12:00Z")
+    async with frozen_worker(database, "2030-01-01 12:00Z") as (connection, worker):
         await pile_up(connection, 3, queue="a")
         await worker.complete(await worker.claim(1))
         (row,) = await connection.call("measure_flow", NOON + timedelta(seconds=1))

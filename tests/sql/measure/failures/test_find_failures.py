@@ -7,7 +7,7 @@ from leasehold.database import Caller, Database, ReservedConnection
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import empty, enqueue, pile_up
 from tests.support.sql_waits import freeze
-from tests.support.sql_worker import Json, SqlWorker
+from tests.support.sql_worker import Json, SqlWorker, frozen_worker
 
 NOON = datetime.fromisoformat("2030-01-01T12:00:00+00:00")
 ONE = NOON.replace(hour=13)
@@ -19,9 +19,7 @@ async def found(caller: Caller, most: int = 100) -> list[tuple[int, int, bool]]:
 
 
 async def test_failed_attempts_lost_leases_and_failed_jobs_of_the_time_are_found_once_each(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2030-01-01 11:59Z")
+    async with frozen_worker(database, "2030-01-01 11:59Z") as (connection, worker):
         await pile_up(connection, 4)
         early = await worker.claim(1)
         await worker.fail(early, discard=[True])
@@ -40,9 +38,7 @@ async def test_failed_attempts_lost_leases_and_failed_jobs_of_the_time_are_found
 
 
 async def test_a_job_that_failed_for_good_because_its_lease_ran_out_counts_once(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2030-01-01 12:00Z")
+    async with frozen_worker(database, "2030-01-01 12:00Z") as (connection, worker):
         job_id = await enqueue(connection, max_attempts=1)
         await worker.claim(1)
         await freeze(connection, "2030-01-01 12:10Z")
@@ -52,9 +48,7 @@ async def test_a_job_that_failed_for_good_because_its_lease_ran_out_counts_once(
 
 
 async def test_it_reads_no_more_than_it_is_told_and_says_so(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2030-01-01 12:00Z")
+    async with frozen_worker(database, "2030-01-01 12:00Z") as (connection, worker):
         await pile_up(connection, 5)
         await worker.fail(await worker.claim(5), discard=[True] * 5)
         assert await found(connection, 3) == [(3, 1, True), (4, 1, True), (5, 1, True)]
@@ -64,9 +58,7 @@ async def test_it_reads_no_more_than_it_is_told_and_says_so(database: Database) 
 
 
 async def test_tracebacks_are_left_in_the_tables(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2030-01-01 12:00Z")
+    async with frozen_worker(database, "2030-01-01 12:00Z") as (connection, worker):
         await pile_up(connection, 1)
         await worker.fail(await worker.claim(1), {"type": "KeyError", "message": "7", "traceback": "…" * 100})
         (row,) = await connection.call("find_failures", NOON, ONE, 10)
@@ -109,9 +101,7 @@ async def test_the_type_and_the_function_and_the_kind_count(database: Database) 
 
 
 async def test_a_job_that_is_gone_has_a_fingerprint_of_its_own(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2030-01-01 12:00Z")
+    async with frozen_worker(database, "2030-01-01 12:00Z") as (connection, worker):
         await pile_up(connection, 2, "pay")
         await worker.fail(await worker.claim(2), BOOM, retry_in=[5.0] * 2)
         await connection.execute("delete from leasehold.jobs where id = 1")

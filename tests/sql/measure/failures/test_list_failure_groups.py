@@ -7,7 +7,7 @@ import pytest
 from leasehold.database import Database, ReservedConnection
 from leasehold.errors import BadInput
 from tests.support.sql_jobs import enqueue, pile_up
-from tests.support.sql_waits import freeze
+from tests.support.sql_waits import freeze, frozen
 from tests.support.sql_work import measured
 from tests.support.sql_worker import SqlWorker
 
@@ -25,8 +25,7 @@ async def fail(connection: ReservedConnection, kind: str, *errors: dict[str, str
 
 
 async def test_failures_are_grouped_by_kind_error_and_place(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2030-01-01 11:00Z")
+    async with frozen(database, "2030-01-01 11:00Z") as connection:
         await fail(connection, "pay", PLACE, PLACE | {"message": "bang", "place": "shop.py:8 in pay"})
         await freeze(connection, "2030-01-01 11:30Z")
         (last,) = await fail(connection, "pay", PLACE | {"message": "last"}, is_final=False)
@@ -74,8 +73,7 @@ async def test_the_last_sixth_of_the_time_says_which_way_a_group_goes(database: 
 
 
 async def test_the_versions_of_the_app_are_named(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2030-01-01 11:00Z")
+    async with frozen(database, "2030-01-01 11:00Z") as connection:
         for name, version in (("w1", "2.0"), ("w2", "1.9"), ("w3", None)):
             worker = SqlWorker(connection, name)
             await worker.register()
@@ -88,8 +86,7 @@ async def test_the_versions_of_the_app_are_named(database: Database) -> None:
 
 
 async def test_groups_can_be_narrowed_down(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2030-01-01 11:00Z")
+    async with frozen(database, "2030-01-01 11:00Z") as connection:
         await fail(connection, "pay", PLACE)
         await freeze(connection, "2030-01-01 11:30Z")
         await fail(connection, "mail", PLACE)

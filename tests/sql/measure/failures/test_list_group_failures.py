@@ -5,15 +5,13 @@ from datetime import datetime, timedelta
 from leasehold.database import Database
 from tests.support.sql_jobs import enqueue
 from tests.support.sql_waits import freeze
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import frozen_worker
 
 NOON = datetime.fromisoformat("2030-01-01T12:00:00+00:00")
 
 
 async def test_the_failures_of_a_group_are_listed_latest_first(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2030-01-01 11:00Z")
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2030-01-01 11:00Z") as (connection, worker):
         await worker.register()
         await connection.fetch("update leasehold.workers set app_version = '2.0'")
         for minute, kind, is_final in ((1, "pay", True), (2, "mail", True), (3, "pay", False)):

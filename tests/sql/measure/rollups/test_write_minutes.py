@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 from leasehold.database import Database
 from tests.support.sql_books import books, finish
-from tests.support.sql_jobs import enqueue_many, pile_up
+from tests.support.sql_jobs import pile_up
 from tests.support.sql_waits import freeze
 from tests.support.sql_work import UNDISTURBED, measured
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import SqlWorker, frozen_worker
 
 NOON, LATER = datetime(2026, 3, 1, 12, tzinfo=UTC), datetime(2026, 3, 1, 12, 2, tzinfo=UTC)
 
@@ -32,11 +32,8 @@ async def test_a_start_belongs_to_its_minute_however_long_the_job_runs(database:
 async def test_attempts_that_are_given_back_and_taken_back_count_as_starts_and_only_the_latter_as_retries(
     database: Database,
 ) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2026-03-01 12:00:10Z")
-        await enqueue_many(connection, [{"kind": "a", "queue": "q"}] * 3)
-        await worker.release(await worker.claim(1))
+    async with frozen_worker(database, "2026-03-01 12:00:10Z") as (connection, worker):
+        await worker.release(await worker.given_all([{"kind": "a", "queue": "q"}] * 3, 1))
         await worker.reschedule(await worker.claim(1), [3600.0])
         await worker.claim(1, lease=20)
         await freeze(connection, "2026-03-01 12:01:10Z")
@@ -46,11 +43,8 @@ async def test_attempts_that_are_given_back_and_taken_back_count_as_starts_and_o
 
 
 async def test_a_retried_job_that_was_forgotten_meanwhile_counts_nowhere(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        worker = SqlWorker(connection)
-        await freeze(connection, "2026-03-01 12:00:10Z")
-        await enqueue_many(connection, [{"kind": "a", "queue": "q"}])
-        await worker.fail(await worker.claim(1))
+    async with frozen_worker(database, "2026-03-01 12:00:10Z") as (connection, worker):
+        await worker.fail(await worker.given_all([{"kind": "a", "queue": "q"}], 1))
         await connection.execute("delete from leasehold.jobs")
     await database.call("write_minutes", NOON, LATER, 0, 1)
     assert await books(database, "arrivals") == []

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-import trio
 
 from leasehold.database import Database
 from leasehold.errors import BadInput
 from tests.support.sql_schedules import create, history, jobs_made, schedule
-from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_waits import meet_twice
 
 
 async def test_it_is_written_down_with_what_it_made(database: Database) -> None:
@@ -30,18 +29,6 @@ async def test_where_the_query_fails_nothing_is_written_down(database: Database)
 
 async def test_of_two_at_once_one_makes_the_jobs_and_both_see_them(database: Database) -> None:
     await create(database)
-    answers: list[tuple[object, object]] = []
-    async with open_transaction(database, "first") as first, database.reserve("second") as second:
-        [one] = await first.call("generate_jobs", "s", None, None)
-
-        async def other() -> None:
-            [row] = await second.call("generate_jobs", "s", None, None)
-            answers.append((row["job_ids"], row["is_new"]))
-
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(other)
-            await until_waiting(database, "second")
-            await first.execute("commit")
-    assert (one["job_ids"], one["is_new"]) == ([1], True)
-    assert answers == [([1], False)]
+    [row] = await meet_twice(database, lambda each: each.call("generate_jobs", "s", None, None))
+    assert (row["job_ids"], row["is_new"]) == ([1], False)
     assert len(await jobs_made(database)) == 1

@@ -9,8 +9,8 @@ from leasehold.database import Database
 from leasehold.errors import BadInput, NotFound, WrongState
 from tests.sql.workers.commands.test_wake_idle_workers import heard
 from tests.support.sql_fleet import command, command_state, heard_commands
-from tests.support.sql_waits import freeze
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_waits import freeze, frozen
+from tests.support.sql_worker import SqlWorker, frozen_worker
 
 
 async def test_a_worker_is_notified_and_hears_its_commands_in_their_order_until_it_acknowledges_them(
@@ -33,9 +33,7 @@ async def test_a_worker_is_notified_and_hears_its_commands_in_their_order_until_
 
 
 async def test_what_a_worker_did_not_hear_in_time_it_never_hears(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await worker.register()
         await connection.call("command_worker", "w1", "pause", "{}", timedelta(seconds=60))
         assert await command_state(connection, 1) == "pending"
@@ -45,8 +43,7 @@ async def test_what_a_worker_did_not_hear_in_time_it_never_hears(database: Datab
 
 
 async def test_a_command_expires_with_its_worker(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
         stopped, silent, fit = (SqlWorker(connection, name) for name in ("stopped", "silent", "fit"))
         for number, each in enumerate((stopped, silent, fit), 1):
             await each.register()

@@ -80,8 +80,7 @@ async def test_nobody_is_woken_where_the_queue_runs_as_much_as_it_may(
         await empty(database)
         with subtests.test(count=count):
             await limit(database, 2)
-            await enqueue_many(database, [{"kind": "a"}] * 2)
-            await worker.claim()
+            await worker.given_all([{"kind": "a"}] * 2)
             await idle_workers(database, count)
             assert await heard(database, lambda: enqueue(database)) == []
 

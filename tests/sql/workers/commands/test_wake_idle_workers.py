@@ -5,7 +5,7 @@ import pytest
 from leasehold.database import Database
 from tests.support.sql_jobs import enqueue, enqueue_many
 from tests.support.sql_waits import freeze, heard, rolled_back
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import SqlWorker, frozen_worker
 
 
 async def idle_worker(database: Database, *queues: str, listening: bool = True) -> SqlWorker:
@@ -36,8 +36,7 @@ async def test_nobody_is_woken_when_there_is_nobody(database: Database) -> None:
 async def test_a_busy_worker_is_left_alone(database: Database) -> None:
     worker = SqlWorker(database)
     await worker.register()
-    await enqueue(database)
-    await worker.claim()
+    await worker.given()
     assert await heard(database, lambda: enqueue(database)) == []
 
 
@@ -57,9 +56,7 @@ async def test_a_worker_that_wants_no_more_is_left_alone(database: Database, sta
 
 
 async def test_a_worker_that_has_not_been_heard_of_for_minutes_is_left_alone(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
-        await freeze(connection, "2026-03-01 12:00Z")
-        worker = SqlWorker(connection)
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await worker.register()
         await worker.claim()
         assert await heard(database, lambda: enqueue(connection)) == ["wake:default"]

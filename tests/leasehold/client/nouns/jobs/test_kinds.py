@@ -10,7 +10,7 @@ from leasehold.client.convoy import Convoy
 from leasehold.database import Database
 from leasehold.errors import BadInput, NotFound, WrongState
 from leasehold.notify.doorbell import Doorbell
-from tests.leasehold.client.conftest import Under
+from tests.leasehold.client.conftest import with_client
 
 
 def shop(queue: str = "orders", version: str = "1") -> App:
@@ -23,55 +23,49 @@ def shop(queue: str = "orders", version: str = "1") -> App:
     return app
 
 
-def test_an_app_is_declared_listed_and_one_kind_shown(under: Under) -> None:
-    async def work(client: Client) -> None:
-        [synced] = await client.kinds.sync(shop(), name="shop:app")
-        assert (synced.kind, synced.outcome) == ("charge", "created")
-        [listed] = await client.kinds.list()
-        shown = await client.kinds.get("charge")
-        assert listed == shown
-        assert (shown.queue, shown.max_attempts, shown.key, shown.app, shown.app_version) == (
-            "orders", 5, "args.order_id", "shop:app", "1",
-        )  # fmt: skip
-        assert shown.args_schema is not None
-        assert (shown.args_schema["required"], shown.output_schema) == (["order_id"], {"type": "string"})
-        with pytest.raises(NotFound, match="no app has declared a kind 'nobody'"):
-            await client.kinds.get("nobody")
-
-    under(work)
+@with_client()
+async def test_an_app_is_declared_listed_and_one_kind_shown(client: Client) -> None:
+    [synced] = await client.kinds.sync(shop(), name="shop:app")
+    assert (synced.kind, synced.outcome) == ("charge", "created")
+    [listed] = await client.kinds.list()
+    shown = await client.kinds.get("charge")
+    assert listed == shown
+    assert (shown.queue, shown.max_attempts, shown.key, shown.app, shown.app_version) == (
+        "orders", 5, "args.order_id", "shop:app", "1",
+    )  # fmt: skip
+    assert shown.args_schema is not None
+    assert (shown.args_schema["required"], shown.output_schema) == (["order_id"], {"type": "string"})
+    with pytest.raises(NotFound, match="no app has declared a kind 'nobody'"):
+        await client.kinds.get("nobody")
 
 
-def test_two_versions_that_disagree_are_shown_and_the_one_that_is_synced_wins(under: Under) -> None:
-    async def work(client: Client) -> None:
-        await client.kinds.sync(shop("old", "1"), name="shop:app")
-        await client.kinds.sync(shop("new", "2"), name="shop:app")
-        assert [
-            each.outcome for each in await client.kinds.sync(shop("old", "1"), name="shop:app", is_newest=False)
-        ] == ["older"]
-        shown = await client.kinds.get("charge")
-        assert (shown.queue, [(each.app_version, each.fields) for each in shown.conflicts]) == (
-            "new",
-            [("1", ["queue"])],
-        )
-        await client.kinds.sync(shop("old", "1"), name="shop:app")
-        assert (await client.kinds.get("charge")).queue == "old"
-
-    under(work)
+@with_client()
+async def test_two_versions_that_disagree_are_shown_and_the_one_that_is_synced_wins(client: Client) -> None:
+    await client.kinds.sync(shop("old", "1"), name="shop:app")
+    await client.kinds.sync(shop("new", "2"), name="shop:app")
+    assert [each.outcome for each in await client.kinds.sync(shop("old", "1"), name="shop:app", is_newest=False)] == [
+        "older"
+    ]
+    shown = await client.kinds.get("charge")
+    assert (shown.queue, [(each.app_version, each.fields) for each in shown.conflicts]) == (
+        "new",
+        [("1", ["queue"])],
+    )
+    await client.kinds.sync(shop("old", "1"), name="shop:app")
+    assert (await client.kinds.get("charge")).queue == "old"
 
 
-def test_a_client_without_the_app_gets_the_defaults_of_the_catalogue_and_is_refused_what_does_not_fit(
-    under: Under,
+@with_client()
+async def test_a_client_without_the_app_gets_the_defaults_of_the_catalogue_and_is_refused_what_does_not_fit(
+    client: Client,
 ) -> None:
-    async def work(client: Client) -> None:
-        await client.kinds.sync(shop(), name="shop:app")
-        job = await client.get(await client.enqueue("charge", {"order_id": 7}))
-        assert (job.queue, job.max_attempts, job.key) == ("orders", 5, "7")
-        with pytest.raises(
-            BadInput, match=r"args do not fit charge as version 1 takes them: args\.order_id must be integer"
-        ):
-            await client.enqueue("charge", {"order_id": "x"})
-
-    under(work)
+    await client.kinds.sync(shop(), name="shop:app")
+    job = await client.get(await client.enqueue("charge", {"order_id": 7}))
+    assert (job.queue, job.max_attempts, job.key) == ("orders", 5, "7")
+    with pytest.raises(
+        BadInput, match=r"args do not fit charge as version 1 takes them: args\.order_id must be integer"
+    ):
+        await client.enqueue("charge", {"order_id": "x"})
 
 
 async def test_a_client_with_the_app_sends_its_own_values_and_says_that_they_are_checked(
@@ -98,11 +92,11 @@ async def test_where_the_catalogue_may_choose_the_queue_the_statement_wakes_work
     calls: list[tuple[Any, ...]] = []
     rings: list[set[str]] = []
 
-    async def record(_convoy: Convoy, _documents: Any, notify: bool, is_checked: bool) -> list[dict[str, Any]]:
+    async def record(_convoy: Convoy, _document: str, notify: bool, is_checked: bool) -> dict[str, Any]:
         calls.append((notify, is_checked))
-        return [{"job_id": 1, "is_new": True, "outcome": "created"}]
+        return {"job_id": 1, "is_new": True, "outcome": "created"}
 
-    monkeypatch.setattr(Convoy, "_send", record)
+    monkeypatch.setattr(Convoy, "enqueue", record)
 
     def take_turn(_doorbell: Doorbell) -> bool:
         return False
@@ -120,18 +114,16 @@ async def test_where_the_catalogue_may_choose_the_queue_the_statement_wakes_work
     assert rings == [{"mine"}, {"orders"}]
 
 
-def test_a_kind_is_dropped_once_no_job_needs_it(under: Under) -> None:
-    async def work(client: Client) -> None:
-        await client.kinds.sync(shop())
-        made = await client.enqueue("charge", {"order_id": 7})
-        with pytest.raises(WrongState, match=f"job {made} has not ended"):
-            await client.kinds.drop("charge")
-        await client.cancel(made)
+@with_client()
+async def test_a_kind_is_dropped_once_no_job_needs_it(client: Client) -> None:
+    await client.kinds.sync(shop())
+    made = await client.enqueue("charge", {"order_id": 7})
+    with pytest.raises(WrongState, match=f"job {made} has not ended"):
         await client.kinds.drop("charge")
-        with pytest.raises(NotFound, match="nothing to drop"):
-            await client.kinds.drop("charge")
-
-    under(work)
+    await client.cancel(made)
+    await client.kinds.drop("charge")
+    with pytest.raises(NotFound, match="nothing to drop"):
+        await client.kinds.drop("charge")
 
 
 @pytest.mark.parametrize("with_app", [False, True])

@@ -8,22 +8,20 @@ import pytest
 from leasehold import Client, Explanation, open_client
 from leasehold.errors import UnknownJob
 from leasehold.sql import read_folder
-from tests.leasehold.client.conftest import Under
+from tests.leasehold.client.conftest import with_client
 from tests.leasehold.client.nouns.jobs.failing import failed_jobs
 
 
-def test_a_job_is_explained(under: Under) -> None:
-    async def work(client: Client) -> None:
-        job_id = await client.enqueue("echo", queue="mail")
-        await client.queues.pause("mail", "no post today")
-        paused, unserved = await client.jobs.explain(job_id)
-        assert isinstance(paused, Explanation)
-        assert (paused.reason, unserved.reason, paused.until) == ("paused", "unserved", None)
-        assert (paused.facts["queue"], paused.facts["reason"]) == ("mail", "no post today")
-        with pytest.raises(UnknownJob):
-            await client.jobs.explain(job_id + 1)
-
-    under(work)
+@with_client()
+async def test_a_job_is_explained(client: Client) -> None:
+    job_id = await client.enqueue("echo", queue="mail")
+    await client.queues.pause("mail", "no post today")
+    paused, unserved = await client.jobs.explain(job_id)
+    assert isinstance(paused, Explanation)
+    assert (paused.reason, unserved.reason, paused.until) == ("paused", "unserved", None)
+    assert (paused.facts["queue"], paused.facts["reason"]) == ("mail", "no post today")
+    with pytest.raises(UnknownJob):
+        await client.jobs.explain(job_id + 1)
 
 
 async def test_the_errors_of_a_job_are_told(database_url: str) -> None:
