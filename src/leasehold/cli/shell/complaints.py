@@ -88,9 +88,11 @@ def complain_about_usage(error: CycloptsError, terminal: Terminal) -> int:
 
 
 def complain(error: BaseException, terminal: Terminal, *, has_traceback: bool) -> int:
-    """Say what went wrong and return the exit code for it."""
+    """Say what went wrong, unless it is that nobody reads us any more, and return the exit code for it."""
     cause = single_cause(error)
     code = exit_code_of(cause)
+    if code is ExitCode.UNREAD:
+        return code
     if has_traceback:
         terminal.stderr.write(redact_dsns("".join(traceback.format_exception(error))))
     if code is ExitCode.INTERRUPTED:
