@@ -15,7 +15,7 @@ from leasehold.cli.runtime.exit_codes import ExitCode, exit_code_of
 from leasehold.cli.runtime.options import CommonOptions
 from leasehold.cli.runtime.terminal import Terminal
 from leasehold.cli.shell.command_table import MODULES
-from leasehold.errors import LeaseholdError
+from leasehold.errors import LeaseholdError, LockTimeout
 from leasehold.observability.logs import escape_controls, redact_dsns
 from leasehold.settings.sources import flag_name
 
@@ -98,7 +98,8 @@ def complain(error: BaseException, terminal: Terminal, *, has_traceback: bool) -
     if code is ExitCode.INTERRUPTED:
         return _say("interrupted", code, terminal)
     if isinstance(cause, LeaseholdError):
-        return _say(in_words_of_commands(str(cause)), code, terminal)
+        hint = "; `leasehold doctor` tells who has the lock" if isinstance(cause, LockTimeout) else ""
+        return _say(in_words_of_commands(str(cause)) + hint, code, terminal)
     hint = "" if has_traceback else " (--log-level debug shows where)"
     return _say(f"{type(cause).__qualname__}: {cause}{hint}", code, terminal)
 
