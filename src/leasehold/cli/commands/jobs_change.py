@@ -16,7 +16,7 @@ from rich.console import RenderableType
 from leasehold.cli.commands.enqueue import parse_object
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.exit_codes import ExitCode, exit_code_of
-from leasehold.cli.runtime.options import AN_ID, INJECTED
+from leasehold.cli.runtime.options import AN_ID, INJECTED, WHOLE
 from leasehold.cli.runtime.outcome import Outcome, shown_as
 from leasehold.cli.views import parse_instant, plain, state_text, table
 from leasehold.errors import BadInput, Conflict, NotFound
@@ -88,7 +88,9 @@ class Matching:
         str | None, Parameter(help="Only jobs whose metadata contain this JSON object.", group=MATCHING)
     ] = None
     limit: Annotated[
-        int | None, Parameter(help="At most this many, oldest first.", group=MATCHING, validator=Number(gte=1))
+        int | None,
+        Parameter(help="At most this many, oldest first.", group=MATCHING, validator=Number(gte=1)),
+        WHOLE,
     ] = None
     dry_run: Annotated[bool, _switch("Only tell what would be done.")] = False
     yes: Annotated[bool, _switch("Do it.")] = False
