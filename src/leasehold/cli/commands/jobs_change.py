@@ -12,6 +12,7 @@ import msgspec
 from cyclopts import Group, Parameter
 from cyclopts.validators import Number
 from rich.console import RenderableType
+from rich.text import Text
 
 from leasehold.cli.commands.enqueue import parse_object
 from leasehold.cli.runtime.context import CommandContext
@@ -24,6 +25,9 @@ from leasehold.records.jobs import ChangedJob
 
 if TYPE_CHECKING:
     from leasehold.client import Client
+
+
+MOST_SHOWN = 1_000
 
 
 class JobChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +44,7 @@ class JobChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def view_changes(changes: list[JobChange] | list[ChangedJob], _now: datetime) -> Sequence[RenderableType]:
-    """One line per job; where jobs were chosen by what they are, with what each is."""
+    """One line per job, for the first of very many; where jobs were chosen by what they are, with what each is."""
     rows = [
         [
             str(each.job_id),
@@ -50,10 +54,11 @@ def view_changes(changes: list[JobChange] | list[ChangedJob], _now: datetime) ->
             state_text(each.now or "-"),
             plain(each.reason or ""),
         ]
-        for each in changes
+        for each in changes[:MOST_SHOWN]
     ]
+    more = [Text(f"and {len(changes) - len(rows):,} more; --output jsonl has all")] if len(changes) > len(rows) else []
     which = ["kind", "queue"] if isinstance(changes[0], ChangedJob) else []
-    return [table(["job", *which, "result", "was", "now", "why"], rows)]
+    return [table(["job", *which, "result", "was", "now", "why"], rows), *more]
 
 
 MATCHING = Group("All that match", sort_key=50)
