@@ -26,6 +26,7 @@ Made by `python tools/cli_reference.py` from the commands; do not edit. `leaseho
 
 Every command takes the [common options](#common-options). It prints text, with colours and cut to its width
 only on a terminal; with `--output json` it prints JSON on standard output and nothing else.
+One that waits for a lock in the database says on standard error, after five seconds, who has it.
 Flags that are also [settings](settings.md) name their variable.
 """
 

@@ -41,7 +41,10 @@ begin
                     then jsonb_build_object('type', 'Quarantined', 'message', format(
                          '%s processes died while they ran this job, the last one on worker %s', b.crashes, j.worker_id))
                     else jsonb_build_object('type', 'LeaseExpired', 'message', format(
-                         'the lease of attempt %s on worker %s ran out at %s', j.attempt, j.worker_id, j.lease_expires_at)) end as error
+                         'the lease of attempt %s on worker %s ran out at %s', j.attempt, j.worker_id, j.lease_expires_at)
+                         || case when v.is_last and j.max_attempts = 1 then ': the worker died or stood still in the middle of the job, which may not'
+                                 || ' begin twice, for its max_attempts is 1. Retry it by hand, and give such jobs max_attempts = 2 if they may'
+                                 when v.is_last then format('; its %s attempts are used up', j.max_attempts) else '' end) end as error
           from leasehold.jobs j join leasehold.blame_jobs(v_ids, reap_jobs.present_for) b on b.job_id = j.id
          cross join lateral (select coalesce(b.crashes, 0) >= leasehold.most_crashes()
                                     or b.is_charged and j.attempt - j.spared_attempts >= j.max_attempts as is_last) v

@@ -81,6 +81,11 @@ def watch_prepare(connection: Any, sql: str) -> None:
         _preparing.add(connection.get_server_pid())
 
 
+def own_sessions() -> list[int]:
+    """The sessions of Postgres that this process has, by the numbers that it was told."""
+    return [each.get_server_pid() for each in list(_opened) if not each.is_closed()]
+
+
 def _cut_off_copy() -> None:
     """In a copy of this process that somebody has forked: our connections are the original's alone."""
     nowhere = os.open(os.devnull, os.O_RDWR)

@@ -178,7 +178,7 @@ class JobOptions(TypedDict, total=False):
         delay: not before this long from now, in seconds or as a timedelta.
         key: the subject of the job; at most one job of a key is active at a time.
         key_group: what the limits of each group count by, such as a tenant or a host.
-        max_attempts: how often the job may be tried.
+        max_attempts: how often the job may be tried; with 1 it fails where its worker dies.
         timeout: how long one attempt may run, in seconds or as a timedelta; it takes the place of the kind's.
         deadline: when the job fails, whatever its state: a time, or how long after it was enqueued, in seconds or as a
             timedelta.

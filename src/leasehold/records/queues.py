@@ -7,10 +7,13 @@ from typing import Any
 
 import msgspec
 
+MOST_COUNTED = 1_000
+"""Pending jobs of a queue that are counted where the last count of a big table found none: there may be more."""
+
 
 class QueueCounts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How many jobs a queue has in a state. Big tables are not counted for each who asks: `counted_at` tells when they were,
-    None if just now."""
+    None if just now. Pending jobs of a queue that had none then are counted, up to a thousand."""
 
     queue: str
     state: str

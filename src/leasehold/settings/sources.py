@@ -113,13 +113,18 @@ def collect(
 ) -> dict[str, Given]:
     """The winning raw value of each setting that any source gives; those left out keep their defaults.
 
+    A flag that names the data folder of embedded Postgres means that one, whatever database the environment or the file names.
+
     Raises SettingsError for an unknown name or an unreadable file.
     """
     known = tuple(names)
     found = from_file(known, file_to_read(environ, file))
     found.update(from_environment(known, environ))
-    found.update(from_flags(known, flags))
-    return found
+    named = from_flags(known, flags)
+    if "data_folder" in named:
+        for name in ("database_url", "direct_database_url"):
+            found.pop(name, None)
+    return found | named
 
 
 def from_flags(known: tuple[str, ...], flags: Mapping[str, object]) -> dict[str, Given]:

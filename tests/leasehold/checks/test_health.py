@@ -23,7 +23,7 @@ from leasehold.checks.verdicts import Check
 from leasehold.database import Database, open_database
 from leasehold.database.cluster import Cluster
 from leasehold.database.migrations import migrate
-from leasehold.database.migrations.steps import WAITS
+from leasehold.database.waits import WAITS
 from tests.support.epochs import begin_epoch, fail_over
 from tests.support.folders import short_folder
 from tests.support.servers import programs_of

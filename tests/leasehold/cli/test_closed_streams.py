@@ -23,6 +23,29 @@ def run_in_shell(command: str, dsn: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+UNREAD = [
+    "--help", "config show", "dsn", "enqueue echo", "jobs list --output json", "events", "events --follow", "top --once", "top",
+    "events --follow --event job_failed", "jobs logs 2 --follow", "payloads list --help",
+]  # fmt: skip
+
+
+def test_a_command_that_nobody_reads_any_more_ends_without_a_word(database_url: str) -> None:
+    for command in ("enqueue echo", "enqueue echo", "jobs cancel 1"):
+        run_in_shell(command, database_url)
+    environ = os.environ | {"LEASEHOLD_DATABASE_URL": database_url}
+    reading, writing = os.pipe()
+    os.close(reading)
+    for command in UNREAD:
+        words = [sys.executable, "-m", "leasehold", *command.split()]
+        done = subprocess.run(
+            words, check=False, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=PATIENCE * 2, env=environ
+        )
+        assert (done.returncode, done.stderr) == (141, ""), command
+    os.close(writing)
+    kept = run_in_shell("jobs list --output jsonl", database_url).stdout
+    assert len(kept.splitlines()) == 3  # what the unread command has enqueued is there
+
+
 def test_a_command_does_its_work_whichever_streams_are_closed(database_url: str) -> None:
     for closed, is_heard in (("2>&-", True), (">&-", False), (">&- 2>&-", False), ("<&- >&- 2>&-", False)):
         done = run_in_shell(f"enqueue echo {closed}", database_url)

@@ -62,3 +62,16 @@ def test_the_origin_of_what_a_launcher_tells_is_shown() -> None:
     assert (told.value, told.origin) == ("30", "environment DYNO")
     assert load_settings({}, {"PORT": "4711"}).gateway_port == 4711
     assert load_settings({}, {"PORT": "4711", "LEASEHOLD_GATEWAY_PORT": "1"}).gateway_port == 1
+
+
+def test_a_flag_that_names_the_data_folder_means_that_database_and_not_one_that_the_environment_names() -> None:
+    environ = {
+        "LEASEHOLD_DATABASE_URL": "postgresql://live/shop",
+        "LEASEHOLD_DIRECT_DATABASE_URL": "postgresql://live/x",
+    }
+    for variables in (environ, {"DATABASE_URL": "postgresql://live/shop"}, {"PGHOST": "live"}):
+        settings = load_settings({"data_folder": "here"}, variables)
+        assert (settings.data_folder, settings.database_url, settings.direct_database_url) == ("here", None, None)
+        assert load_settings({"data_folder": None}, variables).database_url is not None
+    both = {"data_folder": "here", "database_url": "postgresql://test/shop"}
+    assert load_settings(both, environ).database_url == "postgresql://test/shop"

@@ -36,6 +36,26 @@ async def test_a_job_whose_lease_ran_out_is_pending_again_and_the_attempt_counts
     assert json.loads(row["error"]) == {"type": "LeaseExpired", "message": message}
 
 
+async def test_the_error_of_a_job_that_fails_for_a_dead_worker_says_why_it_does_not_run_again(
+    database: Database,
+) -> None:
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        await enqueue(connection, max_attempts=1)
+        await SqlWorker(connection, "ada").claim(lease=60)
+        await freeze(connection, "2026-03-01 12:01Z")
+        (reaped,) = await connection.call("reap_jobs")
+        row = await job(connection, 1)
+        [told] = await connection.fetch("select message from leasehold.job_events where event = 'reaped'")
+    assert reaped["state"] == row["state"] == "failed"
+    message = (
+        "the lease of attempt 1 on worker ada ran out at 2026-03-01 12:01:00+00: the worker died or stood still in the middle of"
+        " the job, which may not begin twice, for its max_attempts is 1. Retry it by hand, and give such jobs max_attempts = 2"
+        " if they may"
+    )
+    assert json.loads(row["error"])["message"] == told["message"] == message
+
+
 async def test_a_running_job_is_taken_back_too(database: Database, worker: SqlWorker) -> None:
     await worker.start(await worker.given())
     await expire(database, 1)
@@ -59,7 +79,8 @@ async def test_a_job_with_no_attempt_left_fails(database: Database, worker: SqlW
         assert [row["state"] for row in await database.call("reap_jobs")] == [state]
     row = await job(database, 1)
     assert (row["state"], row["attempt"], row["worker_id"]) == ("failed", 2, "w1")
-    assert json.loads(row["error"])["type"] == "LeaseExpired"
+    error = json.loads(row["error"])
+    assert (error["type"], error["message"].split("; ")[1:]) == ("LeaseExpired", ["its 2 attempts are used up"])
 
 
 async def test_spared_attempts_do_not_count(database: Database, worker: SqlWorker) -> None:

@@ -1,6 +1,7 @@
 -- Purpose     Count the jobs of each queue in each state, without ever counting a big table. Small tables are counted
 --             now; of a big one the accountant's last count is given, also of finished jobs; where there is none of those that
---             is younger than ten minutes, they are summed up from the rollups.
+--             is younger than ten minutes, they are summed up from the rollups. Where that count found no pending jobs in a
+--             queue that has some, these are counted now, up to a thousand: a look into the index tells it.
 -- Parameters  only_queue: only this one; null: all
 -- Returns     queue, state, jobs; only what there is · is_exact: counted just now · counted_at: when
 -- Errors      none
@@ -8,7 +9,8 @@
 --             finished_counts, rollups, rollup_progress (read)
 create or replace function leasehold.list_queue_depths(only_queue text default null)
 returns table (queue text, state text, jobs bigint, is_exact boolean, counted_at timestamptz) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set plan_cache_mode = force_custom_plan set jit = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set plan_cache_mode = force_custom_plan set jit = off
+set enable_bitmapscan = off as $$
 #variable_conflict use_column
 declare
     v_all     boolean := list_queue_depths.only_queue is null;
@@ -26,6 +28,18 @@ begin
     end if;
     if v_counted is not null then
         return query select d.queue, d.state, d.jobs, false, v_counted from leasehold.queue_depths d where v_all or d.queue = list_queue_depths.only_queue;
+        return query
+        with recursive busy(queue) as (
+            (select j.queue from leasehold.jobs j
+              where j.state = 'pending' and (v_all or j.queue = list_queue_depths.only_queue) order by j.queue limit 1)
+            union all
+            select n.queue from busy b
+             cross join lateral (select j.queue from leasehold.jobs j where j.state = 'pending' and j.queue > b.queue order by j.queue limit 1) n
+             where v_all
+        )
+        select b.queue, 'pending', (select count(*) from (select from leasehold.jobs j where j.state = 'pending' and j.queue = b.queue limit 1000) j),
+               false, v_now
+          from busy b where not exists (select from leasehold.queue_depths d where d.queue = b.queue and d.state = 'pending');
     else
         return query select j.queue, j.state, count(*), true, v_now from leasehold.jobs j where v_all or j.queue = list_queue_depths.only_queue group by 1, 2;
     end if;

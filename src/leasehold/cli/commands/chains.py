@@ -15,7 +15,7 @@ from leasehold.cli.commands.enqueue import parse_object
 from leasehold.cli.commands.jobs import error_message, when
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.loading import load_app
-from leasehold.cli.runtime.options import AN_ID, INJECTED
+from leasehold.cli.runtime.options import AN_ID, AN_INTEGER, INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views import ago, json_text, parse_duration, plain, state_text, table
 from leasehold.errors import BadInput
@@ -144,8 +144,10 @@ async def chains_list(
     state: Annotated[str | None, Parameter(help="Only open, completed, failed or cancelled ones.")] = None,
     kind: Annotated[str | None, Parameter(help="Only chains whose first job is of this kind.")] = None,
     queue: Annotated[str | None, Parameter(help="Only chains whose first job is of this queue.")] = None,
-    before: Annotated[int | None, Parameter(help="Only ids below this one: the last id of the page before.")] = None,
-    limit: Annotated[int, Parameter(help="Chains per page, up to 1000.")] = 50,
+    before: Annotated[
+        int | None, Parameter(help="Only ids below this one: the last id of the page before."), AN_ID
+    ] = None,
+    limit: Annotated[int, Parameter(help="Chains per page, up to 1000."), AN_INTEGER] = 50,
     context: Annotated[CommandContext, INJECTED],
 ) -> list[ChainRecord]:
     """List chains, newest first.
@@ -167,8 +169,8 @@ async def chains_show(
     chain_id: ChainId,
     /,
     *,
-    after: Annotated[int, Parameter(help="Only jobs behind this place: the last of the page before.")] = -1,
-    limit: Annotated[int, Parameter(help="Jobs per page, up to 1000.")] = 50,
+    after: Annotated[int, Parameter(help="Only jobs behind this place: the last of the page before."), AN_INTEGER] = -1,
+    limit: Annotated[int, Parameter(help="Jobs per page, up to 1000."), AN_INTEGER] = 50,
     context: Annotated[CommandContext, INJECTED],
 ) -> ChainReport:
     """Show a chain job after job, what each waits for, and who waits for the chain.

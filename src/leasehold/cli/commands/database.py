@@ -17,7 +17,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from leasehold.cli.runtime.context import CommandContext
-from leasehold.cli.runtime.options import INJECTED
+from leasehold.cli.runtime.options import AN_INTEGER, INJECTED
 from leasehold.cli.runtime.outcome import Finally, shown_as
 from leasehold.cli.views import plain, table
 from leasehold.errors import BadInput, SettingsError
@@ -177,7 +177,7 @@ def view_migration(report: SchemaChange, _now: datetime) -> Sequence[RenderableT
 async def migrate(
     *,
     dry_run: Annotated[bool, Parameter(help="Only tell what would be done.", negative=())] = False,
-    to: Annotated[int | None, Parameter(help="Stop after this migration.")] = None,
+    to: Annotated[int | None, Parameter(help="Stop after this migration."), AN_INTEGER] = None,
     patience: Annotated[
         float | None, Parameter(help="Seconds to go on trying while somebody is in the way of a step (300).")
     ] = None,

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from leasehold.cli.commands.enqueue import parse_object
 from leasehold.cli.runtime.context import CommandContext
-from leasehold.cli.runtime.options import AN_ID, INJECTED
+from leasehold.cli.runtime.options import AN_ID, AN_INTEGER, INJECTED, WHOLE
 from leasehold.cli.runtime.outcome import render_more, shown_as
 from leasehold.cli.views import ago, fields_table, json_text, plain, state_text, table
 from leasehold.observability.wording import show_instant, show_span
@@ -175,7 +175,7 @@ async def jobs_list(
     before: Annotated[
         int | None, Parameter(help="Only ids below this one: the last id of the page before."), AN_ID
     ] = None,
-    limit: Annotated[int, Parameter(help="Jobs per page, up to 1000.", validator=Number(gte=1, lte=1000))] = 50,
+    limit: Annotated[int, Parameter(help="Jobs per page, up to 1000.", validator=Number(gte=1, lte=1000)), WHOLE] = 50,
     context: Annotated[CommandContext, INJECTED],
 ) -> list[JobRecord]:
     """List jobs, newest first.
@@ -292,7 +292,7 @@ async def jobs_logs(
     job_id: Annotated[int, AN_ID],
     /,
     *,
-    attempt: Annotated[int | None, Parameter(help="Only the lines of this attempt.")] = None,
+    attempt: Annotated[int | None, Parameter(help="Only the lines of this attempt."), AN_INTEGER] = None,
     follow: Annotated[
         bool, Parameter(alias="-f", help="Go on with new lines until the job has ended.", negative=())
     ] = False,

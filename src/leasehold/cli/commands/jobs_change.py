@@ -12,11 +12,12 @@ import msgspec
 from cyclopts import Group, Parameter
 from cyclopts.validators import Number
 from rich.console import RenderableType
+from rich.text import Text
 
 from leasehold.cli.commands.enqueue import parse_object
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.exit_codes import ExitCode, exit_code_of
-from leasehold.cli.runtime.options import AN_ID, INJECTED
+from leasehold.cli.runtime.options import AN_ID, INJECTED, WHOLE
 from leasehold.cli.runtime.outcome import Outcome, shown_as
 from leasehold.cli.views import parse_instant, plain, state_text, table
 from leasehold.errors import BadInput, Conflict, NotFound
@@ -24,6 +25,9 @@ from leasehold.records.jobs import ChangedJob
 
 if TYPE_CHECKING:
     from leasehold.client import Client
+
+
+MOST_SHOWN = 1_000
 
 
 class JobChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +44,7 @@ class JobChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def view_changes(changes: list[JobChange] | list[ChangedJob], _now: datetime) -> Sequence[RenderableType]:
-    """One line per job; where jobs were chosen by what they are, with what each is."""
+    """One line per job, for the first of very many; where jobs were chosen by what they are, with what each is."""
     rows = [
         [
             str(each.job_id),
@@ -50,10 +54,11 @@ def view_changes(changes: list[JobChange] | list[ChangedJob], _now: datetime) ->
             state_text(each.now or "-"),
             plain(each.reason or ""),
         ]
-        for each in changes
+        for each in changes[:MOST_SHOWN]
     ]
+    more = [Text(f"and {len(changes) - len(rows):,} more; --output jsonl has all")] if len(changes) > len(rows) else []
     which = ["kind", "queue"] if isinstance(changes[0], ChangedJob) else []
-    return [table(["job", *which, "result", "was", "now", "why"], rows)]
+    return [table(["job", *which, "result", "was", "now", "why"], rows), *more]
 
 
 MATCHING = Group("All that match", sort_key=50)
@@ -88,7 +93,9 @@ class Matching:
         str | None, Parameter(help="Only jobs whose metadata contain this JSON object.", group=MATCHING)
     ] = None
     limit: Annotated[
-        int | None, Parameter(help="At most this many, oldest first.", group=MATCHING, validator=Number(gte=1))
+        int | None,
+        Parameter(help="At most this many, oldest first.", group=MATCHING, validator=Number(gte=1)),
+        WHOLE,
     ] = None
     dry_run: Annotated[bool, _switch("Only tell what would be done.")] = False
     yes: Annotated[bool, _switch("Do it.")] = False

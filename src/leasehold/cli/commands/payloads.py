@@ -15,7 +15,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from leasehold.cli.runtime.context import CommandContext
-from leasehold.cli.runtime.options import AN_ID, INJECTED
+from leasehold.cli.runtime.options import AN_ID, AN_INTEGER, INJECTED, WHOLE
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views import ago, fields_table, plain, table
 from leasehold.client import Client
@@ -123,7 +123,7 @@ async def payloads_list(
     kind: Annotated[str | None, KIND] = None,
     job: Annotated[int | None, AN_ID, Parameter(help="Only payloads that this job saved.")] = None,
     before: Annotated[int | None, AN_ID, Parameter(help="Only payloads with a smaller id.")] = None,
-    limit: Annotated[int, Parameter(help="The most to list, 1 to 1000.")] = 50,
+    limit: Annotated[int, Parameter(help="The most to list, 1 to 1000."), AN_INTEGER] = 50,
     context: Annotated[CommandContext, INJECTED],
 ) -> list[PayloadRecord]:
     """List payloads, newest first.
@@ -217,7 +217,9 @@ async def payloads_diff(
     field: Annotated[list[str] | None, FIELD] = None,
     records: Annotated[str | None, Parameter(help="Where the list of records is, as data.products.")] = None,
     limit: Annotated[
-        int, Parameter(help="How many of each to list; all are counted.", validator=Number(gte=0, lte=MOST_LISTED))
+        int,
+        Parameter(help="How many of each to list; all are counted.", validator=Number(gte=0, lte=MOST_LISTED)),
+        WHOLE,
     ] = 50,
     context: Annotated[CommandContext, INJECTED],
 ) -> PayloadDiff:

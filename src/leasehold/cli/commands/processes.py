@@ -17,7 +17,7 @@ from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.exit_codes import ExitCode
 from leasehold.cli.runtime.interruption import stop_with_parent
 from leasehold.cli.runtime.loading import load_app
-from leasehold.cli.runtime.options import FAIL_FAST, INJECTED, WorkerOptions, setting
+from leasehold.cli.runtime.options import AN_INTEGER, FAIL_FAST, INJECTED, WorkerOptions, setting
 from leasehold.cli.runtime.outcome import Finally, Outcome, shown_as
 from leasehold.cli.views import plain
 from leasehold.errors import BadInput, DatabaseUnavailable, LeaseholdError, SchemaOutdated
@@ -34,9 +34,9 @@ async def run(
     actor: Annotated[Actor, Parameter(help="What to run.")],
     /,
     *more: Annotated[Actor, Parameter(help="What else to run.")],
-    workers: Annotated[int | None, setting("workers")] = None,
+    workers: Annotated[int | None, setting("workers"), AN_INTEGER] = None,
     worker_id: Annotated[str | None, setting("worker_id")] = None,
-    probe_port: Annotated[int | None, setting("probe_port")] = None,
+    probe_port: Annotated[int | None, setting("probe_port"), AN_INTEGER] = None,
     probe_host: Annotated[str | None, setting("probe_host")] = None,
     options: Annotated[WorkerOptions, Parameter(name="*")] = WorkerOptions(),  # noqa: B008
     fail_fast: Annotated[bool, FAIL_FAST] = False,
@@ -86,7 +86,7 @@ async def run(
 async def gateway(
     *,
     host: Annotated[str | None, setting("gateway_host")] = None,
-    port: Annotated[int | None, setting("gateway_port")] = None,
+    port: Annotated[int | None, setting("gateway_port"), AN_INTEGER] = None,
     cors_origins: Annotated[str | None, setting("gateway_cors_origins")] = None,
     app: Annotated[
         str | None,

@@ -22,7 +22,7 @@ from leasehold.cli.commands.schedules_view import (
     view_schedules,
 )
 from leasehold.cli.runtime.context import CommandContext
-from leasehold.cli.runtime.options import AN_INTEGER, INJECTED
+from leasehold.cli.runtime.options import AN_ID, AN_INTEGER, INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views import parse_instant
 from leasehold.errors import BadInput
@@ -41,7 +41,7 @@ async def schedules_list(
     kind: Annotated[str | None, Parameter(help="Only those whose jobs are of this kind.")] = None,
     queue: Annotated[str | None, Parameter(help="Only those whose jobs go to this queue.")] = None,
     after: Annotated[str | None, Parameter(help="Only names behind this one: the last of the page before.")] = None,
-    limit: Annotated[int, Parameter(help="Schedules per page, up to 1000.")] = 100,
+    limit: Annotated[int, Parameter(help="Schedules per page, up to 1000."), AN_INTEGER] = 100,
     context: Annotated[CommandContext, INJECTED],
 ) -> list[ScheduleRecord]:
     """List schedules by name: when each fires, next and last time.
@@ -79,9 +79,9 @@ async def schedules_preview(
     name: Annotated[str | None, Parameter(help="Name of a schedule, or its id; none: what the flags say.")] = None,
     /,
     *,
-    count: Annotated[int, Parameter(help="How many ticks, up to 1000.")] = 10,
+    count: Annotated[int, Parameter(help="How many ticks, up to 1000."), AN_INTEGER] = 10,
     after: Annotated[str | None, Parameter(help="Ticks after this instant; else after now.")] = None,
-    rows: Annotated[int, Parameter(help="Also run its query, read only, and show this many rows.")] = 0,
+    rows: Annotated[int, Parameter(help="Also run its query, read only, and show this many rows."), AN_INTEGER] = 0,
     timing: Annotated[TimingFlags, Parameter(name="*")] = TIMING,
     context: Annotated[CommandContext, INJECTED],
 ) -> PreviewReport:
@@ -127,8 +127,10 @@ async def schedules_history(
     /,
     *,
     outcome: Annotated[TickOutcome | None, Parameter(help="Only ticks with this outcome.")] = None,
-    before: Annotated[int | None, Parameter(help="Only ids below this one: the last id of the page before.")] = None,
-    limit: Annotated[int, Parameter(help="Ticks per page, up to 1000.")] = 50,
+    before: Annotated[
+        int | None, Parameter(help="Only ids below this one: the last id of the page before."), AN_ID
+    ] = None,
+    limit: Annotated[int, Parameter(help="Ticks per page, up to 1000."), AN_INTEGER] = 50,
     context: Annotated[CommandContext, INJECTED],
 ) -> list[TickRecord]:
     """List what became of ticks, newest first: fired, skipped or failed, and why.

@@ -16,7 +16,7 @@ from leasehold.cli.commands.schedules_options import PolicyFlags, ScheduleName, 
 from leasehold.cli.commands.schedules_view import PreviewReport, view_created, view_one_schedule
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.loading import load_app
-from leasehold.cli.runtime.options import INJECTED
+from leasehold.cli.runtime.options import AN_INTEGER, INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views import plain
 from leasehold.errors import BadInput
@@ -93,7 +93,7 @@ async def schedules_update(
     clear: Annotated[
         tuple[str, ...], Parameter(help="Give this field its default again: --clear key; may be repeated.")
     ] = (),
-    revision: Annotated[int | None, Parameter(help="Refuse to, if it has another revision by now.")] = None,
+    revision: Annotated[int | None, Parameter(help="Refuse to, if it has another revision by now."), AN_INTEGER] = None,
     reset: Annotated[
         bool, Parameter(help="Give it back to the code that declares it, and nothing else.", negative=())
     ] = False,

@@ -16,7 +16,7 @@ from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views import STATE_STYLES, ago, plain, state_text, table
 from leasehold.observability.wording import show_span
 from leasehold.records.jobs import ANY_STATE
-from leasehold.records.queues import QueueCounts
+from leasehold.records.queues import MOST_COUNTED, QueueCounts
 from leasehold.records.workers import WorkerRecord
 
 
@@ -39,11 +39,9 @@ class StatusReport(msgspec.Struct, frozen=True, kw_only=True):
 def view_status(report: StatusReport, now: datetime) -> Sequence[RenderableType]:
     """Up to three tables; a sentence where there is nothing."""
     queues = _queue_table(report.queues) if report.queues else Text("no jobs")
-    counted = [each.counted_at for each in report.queues if each.counted_at is not None]
-    age = [Text(f"large tables were counted {ago(min(counted), now)}", "dim")] if counted else []
     workers = _worker_table(report.workers) if report.workers else Text("no workers: leasehold run worker")
     paused = [Text(), _paused_table(report.paused, now)] if report.paused else []
-    return [queues, *age, *paused, Text(), workers]
+    return [queues, *_age(report.queues, now), *paused, Text(), workers]
 
 
 def _queue_table(queues: list[QueueCounts]) -> RenderableType:
@@ -53,6 +51,14 @@ def _queue_table(queues: list[QueueCounts]) -> RenderableType:
     if len(names) > 1:
         rows.append([Text("all", "bold"), *_cells(_totals(queues), "all")])
     return table(["queue", *ANY_STATE], rows, right=ANY_STATE)
+
+
+def _age(queues: list[QueueCounts], now: datetime) -> list[Text]:
+    """How old the counts are that were not made for this answer, and which of them are no more than a beginning."""
+    counted = [each.counted_at for each in queues if each.counted_at is not None]
+    begun = [each.queue for each in queues if each.counted_at is not None and each.jobs == MOST_COUNTED]
+    more = f"; {', '.join(begun)}: {MOST_COUNTED:,} or more" if begun else ""
+    return [plain(f"large tables were counted {ago(min(counted), now)}{more}", "dim")] if counted else []
 
 
 def _paused_table(paused: list[PausedQueue], now: datetime) -> RenderableType:

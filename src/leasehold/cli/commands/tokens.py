@@ -15,7 +15,7 @@ from rich.text import Text
 
 from leasehold.access.tokens import AuditEntry, NewToken, TokenRecord
 from leasehold.cli.runtime.context import CommandContext
-from leasehold.cli.runtime.options import INJECTED
+from leasehold.cli.runtime.options import AN_INTEGER, INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views import parse_duration, plain, table
 from leasehold.errors import BadInput, NotFound
@@ -224,7 +224,7 @@ async def tokens_log(
     *,
     actor: Annotated[str | None, Parameter(help="Only what this one did.")] = None,
     action: Annotated[str | None, Parameter(help="Only what begins so.")] = None,
-    limit: Annotated[int, Parameter(help="The most to list, 1 to 1000.")] = 50,
+    limit: Annotated[int, Parameter(help="The most to list, 1 to 1000."), AN_INTEGER] = 50,
     context: Annotated[CommandContext, INJECTED],
 ) -> list[AuditEntry]:
     """Show what was done through the gateway and with tokens, the newest first.

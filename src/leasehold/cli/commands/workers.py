@@ -14,7 +14,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from leasehold.cli.runtime.context import CommandContext
-from leasehold.cli.runtime.options import AN_ID, INJECTED
+from leasehold.cli.runtime.options import AN_ID, INJECTED, WHOLE
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views import ago, fields_table, json_text, parse_duration, plain, state_text, table
 from leasehold.errors import WaitTimeout, WrongState
@@ -292,7 +292,7 @@ async def workers_resume(
 @shown_as(view_command)
 async def workers_scale(
     worker: WorkerName,
-    slots: Annotated[int, SLOTS],
+    slots: Annotated[int, SLOTS, WHOLE],
     /,
     *,
     timeout: Timeout = "10s",

@@ -133,8 +133,15 @@ class CommandContext:
 
     @asynccontextmanager
     async def database(self, *, must_fit: bool = True) -> AsyncGenerator[Database]:
-        """The database. With `must_fit` a schema that this code does not know is refused (SchemaMismatch)."""
-        async with self.services.open_database(self.dsn(), self.settings.direct_database_url) as database:
+        """The database. With `must_fit` a schema that this code does not know is refused (SchemaMismatch).
+
+        A command that waits for a lock says so, and who has it.
+        """
+        from leasehold.database.waits import lookouts, tell_wait  # noqa: PLC0415  with the database
+
+        opening = self.services.open_database(self.dsn(), self.settings.direct_database_url)
+        async with opening as database, lookouts() as nursery:
+            nursery.start_soon(tell_wait, database, self.say, self.services.patience)
             if must_fit:
                 await self.services.check_schema_of(database)
             yield database

@@ -32,6 +32,7 @@ class ExitCode(IntEnum):
     PAYLOAD = 9
     HUNG_UP = 129
     INTERRUPTED = 130
+    UNREAD = 141
     TERMINATED = 143
 
 
@@ -48,6 +49,7 @@ MEANINGS: dict[ExitCode, str] = {
     ExitCode.PAYLOAD: "the content of a payload is missing or damaged, or the payload store cannot be used",
     ExitCode.HUNG_UP: "ended by SIGHUP, because its terminal was closed; `run`, `gateway` and `up` drain and end with 0 instead",
     ExitCode.INTERRUPTED: "ended by Ctrl-C",
+    ExitCode.UNREAD: "nobody reads its output any more (`| head`); it says nothing, and what it had done is done",
     ExitCode.TERMINATED: "ended by SIGTERM; `run`, `gateway` and `up` drain and end with 0 instead",
 }
 
@@ -62,6 +64,7 @@ _CODES: tuple[tuple[type[BaseException], ExitCode], ...] = (
     (DatabaseUnavailable, ExitCode.DATABASE_UNAVAILABLE),
     (SchemaMismatch, ExitCode.SCHEMA_MISMATCH),
     (KeyboardInterrupt, ExitCode.INTERRUPTED),
+    (BrokenPipeError, ExitCode.UNREAD),
 )
 
 

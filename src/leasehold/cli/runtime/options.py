@@ -2,10 +2,12 @@
 
 # No annotations as text: the parser would evaluate them again and again.
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated, Literal
 
-from cyclopts import Group, Parameter
+from cyclopts import Group, Parameter, Token
 from cyclopts.validators import Number
 
 from leasehold.settings import Settings, describe_setting, show_value
@@ -19,13 +21,22 @@ COMMON = Group("Common options", sort_key=90)
 INJECTED = Parameter(parse=False)
 
 
+def whole_number(_type: type, tokens: Sequence[Token]) -> int:
+    """An integer as it is written. The parser's own converter takes 2.7 for 3, which may be another job."""
+    [token] = tokens
+    if not re.fullmatch("[+-]?[0-9]+", token.value):
+        raise ValueError  # the parser says what it cannot convert
+    return int(token.value)
+
+
+WHOLE = Parameter(converter=whole_number)
 # What Postgres can keep; anything else is refused before it is asked.
-AN_ID = Parameter(validator=Number(gte=1, lte=LARGEST_BIGINT))
+AN_ID = Parameter(validator=Number(gte=1, lte=LARGEST_BIGINT), converter=whole_number)
 FAIL_FAST = Parameter(
     help="End at the start with exit code 5 if the database cannot be reached, or 6 if it has no schema yet, instead of waiting.",
     negative=(),
 )
-AN_INTEGER = Parameter(validator=Number(gte=LEAST_INTEGER, lte=MOST_INTEGER))
+AN_INTEGER = Parameter(validator=Number(gte=LEAST_INTEGER, lte=MOST_INTEGER), converter=whole_number)
 
 
 def setting(name: str) -> Parameter:
@@ -65,7 +76,7 @@ class WorkerOptions:
 
     app: Annotated[str | None, setting("app")] = None
     queues: Annotated[str | None, setting("queues")] = None
-    slots: Annotated[int | None, setting("slots")] = None
+    slots: Annotated[int | None, setting("slots"), AN_INTEGER] = None
     worker_name: Annotated[str | None, setting("worker_name")] = None
     app_version: Annotated[str | None, setting("app_version")] = None
     memory_backoff: Annotated[float | None, setting("memory_backoff")] = None
@@ -81,7 +92,7 @@ class WorkerOptions:
     heartbeat_seconds: Annotated[float | None, setting("heartbeat_seconds")] = None
     drain_seconds: Annotated[float | None, setting("drain_seconds")] = None
     stop_seconds: Annotated[float | None, setting("stop_seconds")] = None
-    retention_days: Annotated[int | None, setting("retention_days")] = None
+    retention_days: Annotated[int | None, setting("retention_days"), AN_INTEGER] = None
     notify: Annotated[str | None, setting("notify")] = None
 
     def flags(self) -> dict[str, object]:

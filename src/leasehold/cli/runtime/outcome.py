@@ -80,9 +80,12 @@ def render(value: object, view: View, output: Output | None, terminal: Terminal)
 
 
 def render_more(values: Sequence[object], view: View, output: Output | None, terminal: Terminal) -> None:
-    """Print what has come since the last call: as JSON it is a line for each, for the list has no end."""
+    """Print what has come since the last call: as JSON it is a line for each, for the list has no end. Where nothing has come,
+    it raises BrokenPipeError all the same once nobody reads."""
     if values:
         render(values, view, "jsonl" if output == "json" else output, terminal)
+    elif not terminal.is_read():
+        raise BrokenPipeError
 
 
 def render_text(value: object, view: View, terminal: Terminal) -> None:

@@ -30,7 +30,13 @@ APPLICATION_NAME = "leasehold cli"
 
 
 class Services:
-    """What commands need, by name."""
+    """What commands need, by name.
+
+    Attributes:
+        patience: seconds until a command says what it waits for.
+    """
+
+    patience = 5.0
 
     def embedded_postgres(
         self, folder: Path | None, *, create: bool, hurries: Callable[[], bool]

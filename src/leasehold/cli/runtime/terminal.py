@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import sys
 from collections.abc import Callable, Mapping
@@ -48,6 +49,15 @@ class Terminal:
     def has_colour(self, stream: TextIO) -> bool:
         """Whether to send escape codes to `stream`: only to a terminal, and not with NO_COLOR."""
         return stream.isatty() and not self.environ.get("NO_COLOR")
+
+    def is_read(self) -> bool:
+        """Whether somebody may read standard output: a pipe has lost its reader for ever."""
+        poll = select.poll()
+        try:
+            poll.register(self.stdout, 0)
+        except OSError:  # nothing that has a descriptor
+            return True
+        return not poll.poll(0)
 
     def say(self, text: str) -> None:
         """One line of talk, on standard error."""

@@ -75,10 +75,16 @@ def split_example(command: CommandFunction) -> tuple[str, str]:
     return text, f"Example:\n{example}" if example else ""
 
 
+class _HelpConsole(Console):
+    def on_broken_pipe(self) -> None:
+        """Leave it to the launcher, as for all that commands write."""
+        raise BrokenPipeError
+
+
 def _help_console(terminal: Terminal) -> Console:
     width = None if terminal.stdout.isatty() else HELP_WIDTH
     colours = "auto" if terminal.has_colour(terminal.stdout) else None
-    return Console(file=terminal.stdout, width=width, color_system=colours, highlight=False)
+    return _HelpConsole(file=terminal.stdout, width=width, color_system=colours, highlight=False)
 
 
 def _version() -> str:

@@ -15,7 +15,7 @@ from leasehold.cli.runtime.exit_codes import ExitCode, exit_code_of
 from leasehold.cli.runtime.options import CommonOptions
 from leasehold.cli.runtime.terminal import Terminal
 from leasehold.cli.shell.command_table import MODULES
-from leasehold.errors import LeaseholdError
+from leasehold.errors import LeaseholdError, LockTimeout
 from leasehold.observability.logs import escape_controls, redact_dsns
 from leasehold.settings.sources import flag_name
 
@@ -88,15 +88,18 @@ def complain_about_usage(error: CycloptsError, terminal: Terminal) -> int:
 
 
 def complain(error: BaseException, terminal: Terminal, *, has_traceback: bool) -> int:
-    """Say what went wrong and return the exit code for it."""
+    """Say what went wrong, unless it is that nobody reads us any more, and return the exit code for it."""
     cause = single_cause(error)
     code = exit_code_of(cause)
+    if code is ExitCode.UNREAD:
+        return code
     if has_traceback:
         terminal.stderr.write(redact_dsns("".join(traceback.format_exception(error))))
     if code is ExitCode.INTERRUPTED:
         return _say("interrupted", code, terminal)
     if isinstance(cause, LeaseholdError):
-        return _say(in_words_of_commands(str(cause)), code, terminal)
+        hint = "; `leasehold doctor` tells who has the lock" if isinstance(cause, LockTimeout) else ""
+        return _say(in_words_of_commands(str(cause)) + hint, code, terminal)
     hint = "" if has_traceback else " (--log-level debug shows where)"
     return _say(f"{type(cause).__qualname__}: {cause}{hint}", code, terminal)
 

@@ -49,8 +49,6 @@ def run(
         return launcher.run(tokens)
     except CycloptsError as error:
         return complain_about_usage(error, terminal)
-    except BrokenPipeError:
-        return ExitCode.FAILED
     except BaseException as error:
         if isinstance(error, SystemExit | GeneratorExit):
             raise

@@ -23,7 +23,7 @@ HEAD_LINES = 2
 FOOT_LINES = 1
 TITLE_LINES = 2
 LEAST_LINES = 3
-NARROW = 100
+NARROW, NARROWEST = 100, 76
 KEYS = "q quit   p pause   tab section   ↑↓ scroll"
 
 
@@ -168,10 +168,10 @@ def _section(rows: _Rows, number: int, screen: Screen, lines: int) -> Table:
 
 
 def _queues(look: Look, width: int) -> _Rows:
-    heads = ["queue", "ready", "later", "held", "in/s", "out/s", "fail/s", "oldest", "ended/s"]
-    return _Rows(
-        heads, frozenset(heads[1:8]), [_queue(line, 30 if width >= NARROW else 12) for line in look.queues], "queue"
-    )
+    heads = ["queue", "ready", "later", "held", "oldest", "in/s", "out/s", "fail/s", "ended/s"]
+    shown = len(heads) if width >= NARROWEST else heads.index("in/s")
+    rows = [_queue(line, 30 if width >= NARROW else 12)[:shown] for line in look.queues]
+    return _Rows(heads[:shown], frozenset(heads[1:8]), rows, "queue")
 
 
 def _queue(line: QueueLine, bars: int) -> list[Text]:
@@ -184,10 +184,10 @@ def _queue(line: QueueLine, bars: int) -> list[Text]:
         count("pending"),
         count("scheduled", "waiting", "blocked"),
         count("running", "claimed"),
+        Text("·", "dim") if line.oldest is None else Text(show_span(line.oldest)),
         Text(_rate(line.arrived)),
         Text(_rate(line.ended)),
         Text(_rate(line.failed), "bold red" if line.failed else "dim"),
-        Text("·", "dim") if line.oldest is None else Text(show_span(line.oldest)),
         Text(sparkline(line.history, bars), "green"),
     ]
 

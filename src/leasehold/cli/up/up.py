@@ -16,7 +16,7 @@ from cyclopts import Parameter
 from leasehold.actors.identity import made_up_id
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.loading import load_app
-from leasehold.cli.runtime.options import INJECTED, WorkerOptions, setting
+from leasehold.cli.runtime.options import AN_INTEGER, INJECTED, WorkerOptions, setting
 from leasehold.cli.up.first_steps import Hints, KeptToken, agree_to_migrate, has_token, keep_token
 from leasehold.cli.up.processes import OURSELVES, Child, Level, ShowLine, Supervisor, line_writer
 from leasehold.cli.up.reload import Reloader
@@ -89,7 +89,7 @@ LOOPBACK = re.compile(r"localhost\.?|127(\.\d+){3}|::1", re.IGNORECASE)
 
 async def up(
     *,
-    workers: Annotated[int, Parameter(help="Worker processes to start.")] = 1,
+    workers: Annotated[int, Parameter(help="Worker processes to start."), AN_INTEGER] = 1,
     yes: Annotated[
         bool, Parameter(help="Do not ask before the schema of a database that is not embedded changes.", negative=())
     ] = False,
@@ -101,7 +101,7 @@ async def up(
         ),
     ] = False,
     host: Annotated[str | None, setting("gateway_host")] = None,
-    port: Annotated[int | None, setting("gateway_port")] = None,
+    port: Annotated[int | None, setting("gateway_port"), AN_INTEGER] = None,
     context: Annotated[CommandContext, INJECTED],
 ) -> int:
     """Start everything, and Postgres too if none is configured.

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
@@ -18,6 +17,7 @@ import trio
 
 from leasehold.database.migrations.catalogue import PREAMBLE, Migration
 from leasehold.database.migrations.state import Applied
+from leasehold.database.waits import WAITS, describe_wait, lookouts
 from leasehold.errors import DatabaseUnavailable, LeaseholdError, QueryRefused
 
 if TYPE_CHECKING:
@@ -38,28 +38,6 @@ GIVES_WAY = {"55P03", "40P01"}  # lock timeout, deadlock
 BRIEFLY = f"""
 set local lock_timeout = '{LOCK_SECONDS}s';
 do $$ begin perform set_config('deadlock_timeout', '200ms', true); exception when insufficient_privilege then null; end $$;
-"""
-
-# Who keeps the session $1 waiting, and who has waited for it for $2 seconds.
-WAITS = r"""
-with waits as (
-    select b.pid, true as holds from unnest(pg_blocking_pids($1)) b(pid)
-    union
-    select l.pid, false from pg_locks l
-     where not l.granted and l.pid <> $1 and l.waitstart < clock_timestamp() - make_interval(secs => $2)
-       and $1 = any (pg_blocking_pids(l.pid))
-), wanted as (
-    select coalesce(l.relation::regclass::text, l.locktype) as what from pg_locks l where l.pid = $1 and not l.granted limit 1
-)
-select w.holds, (select what from wanted) as what,
-       case when w.pid = 0 then (
-                select format('a prepared transaction (%s)', string_agg('ROLLBACK PREPARED ' || quote_literal(p.gid), ' or '))
-                  from pg_prepared_xacts p where p.database = current_database())
-            else concat_ws(', ', format('session %s (%s', w.pid, coalesce(nullif(a.application_name, ''), a.backend_type, '?')),
-                           'user ' || a.usename, a.state,
-                           format('in a transaction for %s s', round(extract(epoch from clock_timestamp() - a.xact_start))))
-                 || coalesce(': ' || left(regexp_replace(nullif(a.query, ''), '\s+', ' ', 'g'), 80), '') || ')' end as who
-  from waits w left join pg_stat_activity a on a.pid = w.pid order by w.pid
 """
 
 LONGEST_BUILD = 7 * 86400.0  # seconds
@@ -114,25 +92,6 @@ def sqlstate_of(error: BaseException) -> str | None:
     return error.sqlstate if isinstance(error, LeaseholdError) else None
 
 
-@asynccontextmanager
-async def lookouts() -> AsyncGenerator[trio.Nursery]:
-    """A nursery for tasks that look on while the block lasts. What the block raises comes out as it is, in no group."""
-    raised: BaseException | None = None
-    try:
-        async with trio.open_nursery() as nursery:
-            try:
-                yield nursery
-            except BaseException as error:
-                raised = error
-                raise
-            nursery.cancel_scope.cancel()
-    except BaseExceptionGroup:
-        if raised is None:
-            raise
-    if raised is not None:
-        raise raised
-
-
 class StepResult(msgspec.Struct, Generic[T]):
     """Of one try. Without `value` it gave way, for this `reason`."""
 
@@ -160,8 +119,8 @@ class StepWatch:
             except LeaseholdError as error:
                 self.error = error
                 break
-            if held := [row["who"] for row in rows if row["holds"]]:
-                self.holders = f"waits for {rows[0]['what'] or 'a lock'}, which {' and '.join(held)} has locked"
+            if wait := describe_wait(rows):
+                self.holders = f"waits for {wait}"
             self.crowd = " and ".join(row["who"] for row in rows if not row["holds"])
         self._scope.cancel()
 

@@ -27,6 +27,7 @@ CASES: list[tuple[BaseException, int]] = [
     (ActorFailed(), 1),
     (ValueError(), 1),
     (KeyboardInterrupt(), 130),
+    (BrokenPipeError(), 141),
 ]
 
 

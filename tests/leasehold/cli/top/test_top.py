@@ -44,8 +44,8 @@ def test_one_frame_shows_queues_workers_and_failures(cli: Cli, sql: Sql) -> None
         "leasehold <time> ready 3 later 0 held 1 in ·/s out ·/s",
         "workers 1 ready 1 jobs for 3 slots",
         "queues 1",
-        "queue ready later held in/s out/s fail/s oldest ended/s",
-        "shops 3 · 1 · · · <time> ▁",
+        "queue ready later held oldest in/s out/s fail/s ended/s",
+        "shops 3 · 1 <time> · · · ▁",
     ]
     assert lines[5].startswith("workers 1")
     assert lines[7].startswith("pod-1 (")

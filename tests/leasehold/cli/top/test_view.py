@@ -119,3 +119,10 @@ def test_sparklines_are_as_high_as_their_highest() -> None:
 def test_keys_are_found_in_what_a_terminal_sends() -> None:
     assert keys_in("pq\t\x1b[Z\x1b[A\x1b[Bjk") == ["p", "q", "tab", "back tab", "up", "down", "down", "up"]
     assert keys_in("\x1b[1;5C\x04") == ["\x1b[1;5C", "q"]
+
+
+def test_a_narrow_terminal_shows_which_queue_a_number_belongs_to() -> None:
+    for width in (40, 60, 80, 120):
+        lines = shown(look(3), Screen(), width, 20)
+        rows = [row.split()[:5] for row in lines if row.startswith("q0")]
+        assert rows == [[f"q00{number}", "1", "·", "·", "1m"] for number in range(3)], width

@@ -23,8 +23,8 @@ async def test_small_tables_are_counted_when_somebody_asks(database: Database) -
         assert await depths(connection) == [("q", "completed", 3, True, NOON), ("q", "pending", 2, True, NOON)]
 
 
-async def test_of_big_ones_the_last_count_is_given_with_its_time(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
+async def test_of_big_ones_the_last_count_is_given_with_its_time(fresh_database: Database) -> None:
+    async with fresh_database.reserve("clocked") as connection:
         await call_everything_big(connection)
         await enqueue_many(connection, [{"kind": "a", "queue": "q"}] * 2)
         await finish(connection, "2026-03-01 11:00Z", 3)
@@ -42,7 +42,33 @@ async def test_of_big_ones_the_last_count_is_given_with_its_time(database: Datab
         ("q", "failed", 1, False, NOON.replace(hour=11, minute=30)),
         ("q", "pending", 2, False, NOON.replace(hour=11, minute=40)),
     ]
-    assert work.seq_scans == work.entries == 0
+    assert (work.seq_scans, work.entries) == (0, 1)  # the last: that the queue has pending jobs
+
+
+async def test_a_count_that_found_no_pending_jobs_of_a_queue_is_made_good_where_there_are_some_now(
+    database: Database,
+) -> None:
+    async with database.reserve("clocked") as connection:
+        await call_everything_big(connection)
+        await enqueue_many(connection, [{"kind": "a", "queue": "known"}, {"kind": "a", "queue": "idle", "delay": 60}])
+        await freeze(connection, "2026-03-01 11:40Z")
+        await connection.call("measure_depths")
+        await freeze(connection, "2026-03-01 12:00Z")
+        await enqueue_many(connection, [{"kind": "a", "queue": "known"}] * 2 + [{"kind": "a", "queue": "idle"}] * 3)
+        await connection.execute(
+            "insert into leasehold.jobs (kind, queue) select 'a', 'new' from generate_series(1, 1001)"
+        )
+        before = NOON.replace(hour=11, minute=40)
+        of_all = [
+            ("idle", "pending", 3, False, NOON),
+            ("idle", "scheduled", 1, False, before),
+            ("known", "pending", 1, False, before),
+            ("new", "pending", 1_000, False, NOON),
+        ]
+        assert await depths(connection) == of_all
+        for queue in ("idle", "known", "new", "no such queue"):
+            rows = await connection.call("list_queue_depths", queue)
+            assert sorted(map(tuple, rows)) == [row for row in of_all if row[0] == queue]
 
 
 async def test_what_nobody_has_counted_yet_is_counted(database: Database) -> None:

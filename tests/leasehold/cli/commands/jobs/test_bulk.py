@@ -164,3 +164,13 @@ def test_an_edit_says_on_a_terminal_what_it_did_and_one_that_cannot_be_is_refuse
     for words, code, complaint in cases:
         done = dead("jobs", "edit", *words)
         assert (done.code, complaint in done.err) == (code, True), done.err
+
+
+def test_of_very_many_jobs_the_first_are_shown_and_programs_get_all(cli: Cli, sql: Sql) -> None:
+    sql("insert into leasehold.jobs (kind, queue) select 'echo', 'crawl' from generate_series(1, 1002)")
+    wanted = ("jobs", "cancel", "--queue", "crawl", "--dry-run", "--output")
+    done = cli(*wanted, "text")
+    lines = done.out.splitlines()
+    assert done.err == "1002 would be cancelled\n"
+    assert (len(lines), lines[-1]) == (1002, "and 2 more; --output jsonl has all")
+    assert len(cli(*wanted, "jsonl").out.splitlines()) == 1002

@@ -78,3 +78,19 @@ def test_the_age_of_counts_is_told_where_tables_are_too_large_to_be_counted(cli:
     lines = cli("status", "--output", "text").steady.splitlines()
     assert lines[1].split()[:2] == ["crawl", "1"]
     assert lines[2].startswith("large tables were counted ")
+
+
+def test_pending_jobs_that_came_after_the_count_of_a_large_table_are_not_left_out(cli: Cli, sql: Sql) -> None:
+    sql("select leasehold.enqueue_job('echo', queue => 'crawl')")
+    sql("do $$begin execute format('alter database %I set leasehold.small_table = %L', current_database(), -1); end$$;")
+    sql("select leasehold.measure_depths()")
+    sql("insert into leasehold.jobs (kind, queue) select 'echo', 'new' from generate_series(1, 1001)")
+    shown = [line.split() for line in cli("status", "--output", "text").out.splitlines()]
+    assert ["new", "1,000"] in [words[:2] for words in shown]
+    assert next(words for words in shown if words[:2] == ["large", "tables"])[-5:] == [
+        "ago;",
+        "new:",
+        "1,000",
+        "or",
+        "more",
+    ]
