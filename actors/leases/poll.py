@@ -143,8 +143,8 @@ class EpochRider:
         return {"known": watch.epoch, "seen": watch.position}
 
     def hear(self, row: Row) -> None:
-        """What the database has told. Raises EpochOver if the process has to turn to another epoch first, DatabaseUnavailable if the
-        connection leads to a standby."""
+        """What the database has told. Raises EpochOver if the process has to turn to another epoch first, and DatabaseUnavailable
+        where the connection leads to a standby."""
         if "epoch" not in row:
             return  # a database of the release before
         if row["epoch"] is None:

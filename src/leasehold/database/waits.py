@@ -49,11 +49,12 @@ def describe_wait(rows: Sequence[Row]) -> str:
 async def tell_wait(database: Database, say: Callable[[str], None], patience: float) -> None:
     """Say once what a statement of this process waits for, looking again and again until one does.
 
-    Each look takes a new connection; the first one comes after `patience` seconds. It finds nothing through a pooler, which
-    gives sessions other numbers.
+    The first look comes after `patience` seconds, each later one after twice as long: it takes a new connection, which a command
+    that goes on for hours should not open every few seconds. It finds nothing through a pooler, which gives sessions other numbers.
     """
     while True:
         await trio.sleep(patience)
+        patience *= 2
         sessions = own_sessions()
         with suppress(LeaseholdError):
             async with database.reserve("waits") as connection:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 import trio
@@ -10,7 +11,7 @@ from leasehold.actors.epochs import LOOK_SECONDS, EpochLooker, EpochWatch
 from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.leases.poll import EpochRider, PollDecay, SharedPoll
 from leasehold.database import Database
-from leasehold.errors import EpochOver
+from leasehold.errors import DatabaseUnavailable, EpochOver
 from tests.support.epochs import fail_over
 
 
@@ -41,6 +42,14 @@ async def test_a_poll_notices_that_the_database_has_failed_over(database: Databa
     with pytest.raises(EpochOver):
         await look.ask()
     assert watch.is_over
+
+
+async def test_a_poll_that_went_to_a_standby_says_so(database: Database) -> None:
+    """Behind a pooler the connection of the dispatcher may lead to another server than before."""
+    watch, _ = await riding(database)
+    told: Any = {"epoch": None, "position": None}
+    with pytest.raises(DatabaseUnavailable, match="standby"):
+        EpochRider(watch).hear(told)
 
 
 async def test_it_rides_again_only_when_it_is_time(database: Database) -> None:

@@ -11,9 +11,11 @@ import trio
 from leasehold.actors.attempts.outcome import Completed, Failed, Released
 from leasehold.actors.running import settler as leftovers_module
 from leasehold.actors.running import settler as settler_module
+from leasehold.actors.running.settler import Outcomes
 from leasehold.actors.supervise import supervise
 from leasehold.database import Database
 from tests.actors.running.test_settler import ERROR, Settling, continued
+from tests.support.held import held_job
 from tests.support.sql_jobs import enqueue_many
 from tests.support.sql_waits import open_transaction
 from tests.support.waiting import eventually, until
@@ -122,6 +124,18 @@ async def test_a_settler_that_writes_nothing_says_so_too(database: Database, mon
     assert bundle.settler.hold_for(3) > 0.0
     await bundle.settler.flush()
     assert bundle.settler.hold_for(3) == 0.0
+
+
+async def test_a_line_that_moves_is_not_stuck_however_long_it_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(settler_module, "monotonic", lambda: now)
+    line = Outcomes()
+    for number in range(3):
+        line.put(Completed(held_job(number), None))
+    now = 60.0
+    assert line.stands_since == 0.0
+    line.remove(1)
+    assert (len(line), line.stands_since) == (2, 60.0)
 
 
 async def test_at_the_end_what_is_held_is_tried_until_it_is_free(database: Database) -> None:

@@ -12,11 +12,13 @@ from leasehold.actors.attempts.held_job import SHUTDOWN, Backlog, HeldJob, Holdi
 from leasehold.actors.attempts.outcome import Blocked, Completed, Failed, Outcome, Released, Rescheduled
 from leasehold.actors.attempts.run_clock import DEADLINE_PASSED, TOO_LATE
 from leasehold.actors.identity import WorkerIdentity
+from leasehold.actors.running.job_host import WorkerJobHost
 from leasehold.actors.running.settler import Outcomes
 from leasehold.actors.running.slot import Slot, SlotContext
 from leasehold.jobs.endings import Discard, Reschedule, Retry, WaitFor
 from leasehold.jobs.job import Job
 from leasehold.jobs.kind import CheckedKindOptions, Kind
+from leasehold.payloads.claim_checks import START
 from tests.support.held import free_kind, held_job
 from tests.support.waiting import until
 
@@ -256,6 +258,31 @@ async def test_a_slot_asks_for_more_jobs_every_few_jobs_and_when_there_is_none()
     running.backlog.subscribe(lambda: left.append(len(running.backlog)))
     await running.run(*(held_job(number, kind=a_kind(quick)) for number in range(20)))
     assert left == [11, 1, 0]
+
+
+async def test_a_dismissed_slot_ends_after_a_few_jobs_although_there_are_more() -> None:
+    async def quick() -> None: ...
+
+    running = Running()
+    running.backlog.dismiss(1)
+    await running.run(*(held_job(number, kind=a_kind(quick)) for number in range(20)))
+    assert (len(running.settled), len(running.backlog)) == (9, 11)
+
+
+async def test_a_job_whose_large_args_are_fetched_when_the_worker_stops_is_handed_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def never() -> None:
+        raise AssertionError
+
+    async def stop(_host: WorkerJobHost, held: HeldJob) -> None:
+        held.lose(SHUTDOWN)
+
+    monkeypatch.setattr(WorkerJobHost, "fetch_args", stop)
+    running = Running()
+    held = held_job(kind=a_kind(never), args=START)
+    await running.run(held)
+    assert running.settled == [Released(held)]
 
 
 async def test_a_slot_that_is_cancelled_while_it_waits_for_a_job_ends() -> None:

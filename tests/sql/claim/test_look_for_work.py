@@ -40,6 +40,10 @@ async def test_it_expects_jobs_as_a_worker_that_asks_for_nothing_else(database: 
             "update leasehold.jobs set state = 'waiting', key = 'k' where run_at < '2026-03-01 13:00Z'"
         )
         assert await expect() == [0.0, 0.0]
+        await connection.execute("delete from leasehold.jobs")
+        assert await expect() == [None, None]
+        await connection.execute("insert into leasehold.lane_marks values ('{}', '{}', 0, 0, '2000-01-01', 0, now())")
+        assert await expect() == [0.0, 0.0], "where lanes have marks a claim is the cheaper look"
 
 
 async def test_whose_turn_it_is_learns_of_leases_that_have_run_out(database: Database) -> None:
