@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import trio
@@ -65,13 +66,17 @@ def by_http(fleet: Fleet) -> None:
 
 
 @pytest.mark.parametrize("decommission", [by_sql, by_cli, by_http])
-async def test_a_decommissioned_worker_ends_and_another_does_the_rest(fleet: Fleet, decommission: object) -> None:
+async def test_a_decommissioned_worker_ends_and_another_does_the_rest(
+    fleet: Fleet, decommission: object, tmp_path: Path
+) -> None:
     assert callable(decommission)
     leaving = await fleet.worker("leaving", LEASEHOLD_SLOTS="2", LEASEHOLD_HEARTBEAT_SECONDS="600")
-    long = await fleet.client.enqueue("hold", {"seconds": 2.0})
+    long = await fleet.client.enqueue("hold_until", {"until": str(tmp_path / "end")})
     await fleet.job(long, "running")
     quick = await fleet.client.enqueue_many([NewJob(kind="quick")] * QUICK_JOBS)
     await trio.to_thread.run_sync(decommission, fleet)
+    await leaving.until_line("told to decommission")
+    (tmp_path / "end").touch()
     assert await leaving.until_exit() == 0
     assert (await fleet.client.get(long)).state == "completed"
     assert await fleet.value("select count(*) from leasehold.jobs where state <> 'pending'") == 0

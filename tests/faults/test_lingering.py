@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -53,22 +54,25 @@ async def test_what_does_not_end_before_the_kill_of_a_launcher_is_handed_back_an
     assert (record.state, record.attempt - record.spared_attempts) == ("pending", 0)
 
 
-async def test_ctrl_c_drains_and_ends_with_the_code_of_the_shell(fleet: Fleet) -> None:
+async def test_ctrl_c_drains_and_ends_with_the_code_of_the_shell(fleet: Fleet, tmp_path: Path) -> None:
     worker = await fleet.worker("typed")
-    job = await fleet.client.enqueue("hold", {"seconds": 2})
+    job = await fleet.client.enqueue("hold_until", {"until": str(tmp_path / "end")})
     await fleet.job(job, "running")
     worker.signal(signal.SIGINT)
+    await worker.until_line("draining")
+    (tmp_path / "end").touch()
     assert await worker.until_exit() == 130
     assert (await fleet.client.get(job)).state == "completed"
 
 
-async def test_a_handler_that_cancels_the_nursery_it_runs_in_fails_alone(fleet: Fleet) -> None:
+async def test_a_handler_that_cancels_the_nursery_it_runs_in_fails_alone(fleet: Fleet, tmp_path: Path) -> None:
     worker = await fleet.worker("cancelled")
-    held = await fleet.client.enqueue("hold", {"seconds": 3})
+    held = await fleet.client.enqueue("hold_until", {"until": str(tmp_path / "end")})
     await fleet.job(held, "running")
     guilty = await fleet.client.enqueue("cancel_the_parent", max_attempts=1)
     record = await fleet.job(guilty, "failed")
     assert record.attempt == 1
+    (tmp_path / "end").touch()
     assert (await fleet.job(held, "completed")).attempt == 1
     following = await fleet.client.enqueue("quick")
     await fleet.job(following, "completed")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -42,7 +43,7 @@ async def test_a_process_that_stands_still_in_an_atomic_job_gives_it_back(
 
 
 async def test_a_transaction_that_a_handler_left_open_holds_up_no_other_job_nor_the_end_of_the_worker(
-    database_url: str, start_process: StartProcess
+    database_url: str, start_process: StartProcess, tmp_path: Path
 ) -> None:
     async with open_fleet(database_url, start_process, LEASEHOLD_SLOTS="3") as fleet:
         worker = await fleet.worker("only")
@@ -54,10 +55,13 @@ async def test_a_transaction_that_a_handler_left_open_holds_up_no_other_job_nor_
         assert (await fleet.client.get(forgetful)).state in {"claimed", "running"}
         told = await worker.until_line("an outcome waits and is tried again")
         assert f"holds the row of job {forgetful} " in told
-        last = [await fleet.client.enqueue("hold", {"seconds": 1}) for _ in range(2)]
+        last = [await fleet.client.enqueue("hold_until", {"until": str(tmp_path / "end")}) for _ in range(2)]
         for job in last:
             await fleet.job(job, "running")
-        assert worker.terminate() == 0
+        worker.signal(signal.SIGTERM)
+        await worker.until_line("draining")
+        (tmp_path / "end").touch()
+        assert await worker.until_exit() == 0
         for job in last:
             assert (await fleet.client.get(job)).state == "completed"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -11,13 +12,14 @@ from tests.support.fleet import Fleet
 pytestmark = pytest.mark.acceptance
 
 
-async def test_sigterm_lets_running_jobs_finish_and_claims_no_more(fleet: Fleet) -> None:
+async def test_sigterm_lets_running_jobs_finish_and_claims_no_more(fleet: Fleet, tmp_path: Path) -> None:
     worker = await fleet.worker("draining", LEASEHOLD_SLOTS="1")
-    running = await fleet.client.enqueue("hold", {"seconds": 2})
+    running = await fleet.client.enqueue("hold_until", {"until": str(tmp_path / "end")})
     await fleet.job(running, "running")
     worker.signal(signal.SIGTERM)
     await worker.until_line("draining")
     later = await fleet.client.enqueue("quick")
+    (tmp_path / "end").touch()
     assert await worker.until_exit() == 0
     assert (await fleet.client.get(running)).state == "completed"
     assert (await fleet.client.get(later)).state == "pending"
@@ -45,11 +47,12 @@ async def test_scheduler_and_reaper_end_at_once(fleet: Fleet, actor: str) -> Non
     assert await process.until_exit() == 0
 
 
-async def test_a_closed_terminal_drains_a_worker_as_sigterm_does(fleet: Fleet) -> None:
+async def test_a_closed_terminal_drains_a_worker_as_sigterm_does(fleet: Fleet, tmp_path: Path) -> None:
     worker = await fleet.worker("hung up", LEASEHOLD_SLOTS="1")
-    running = await fleet.client.enqueue("hold", {"seconds": 1})
+    running = await fleet.client.enqueue("hold_until", {"until": str(tmp_path / "end")})
     await fleet.job(running, "running")
     worker.signal(signal.SIGHUP)
     await worker.until_line("draining")
+    (tmp_path / "end").touch()
     assert await worker.until_exit() == 0
     assert (await fleet.client.get(running)).state == "completed"

@@ -47,6 +47,14 @@ async def hold(seconds: float) -> str:
 
 
 @app.kind()
+async def hold_until(until: str) -> str:
+    """Take until there is a file of this name."""
+    while not os.path.exists(until):  # noqa: ASYNC110, ASYNC240  another process makes it
+        await trio.sleep(0.01)
+    return "held"
+
+
+@app.kind()
 async def block_loop(until: str) -> str:
     """Do what no handler should: block the event loop, until there is a file of this name."""
     while not os.path.exists(until):  # noqa: ASYNC240
