@@ -131,6 +131,9 @@ def _fail(those: Iterable[_Waiting[Item, Result]], error: Exception) -> None:
     """Give each an error of its own: an exception that several tasks raise collects the traces of all of them."""
     for each in those:
         if not each.outcome.done():
-            own = copy(error)
+            try:
+                own = copy(error)
+            except Exception:  # it is of a middleware, and its class cannot be made from its args
+                own = error
             own.__cause__ = error.__cause__
             each.outcome.set_exception(own)

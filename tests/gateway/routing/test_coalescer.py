@@ -83,6 +83,22 @@ async def test_an_end_in_the_middle_of_a_refused_batch_leaves_nobody_waiting() -
     assert coalescer.statistics().refused == 1
 
 
+class Unlike(Exception):
+    """An error of a middleware, whose class takes other args than those that it hands on."""
+
+    def __init__(self, kind: str, *, reason: str) -> None:
+        super().__init__(f"{kind}: {reason}")
+
+
+@under_asyncio
+async def test_an_error_that_cannot_be_copied_reaches_all_whose_statement_it_ended() -> None:
+    async def fails(jobs: Sequence[NewJob]) -> list[EnqueuedJob]:
+        raise Unlike(jobs[0].kind, reason="not today")
+
+    ends = await outcomes_of(Coalescer(fails), new_jobs(3))
+    assert [str(end) for end in ends] == ["kind0: not today"] * 3
+
+
 @under_asyncio
 async def test_a_job_with_an_idempotency_key_never_holds_up_jobs_without_one() -> None:
     client = FakeClient()
