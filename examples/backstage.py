@@ -35,6 +35,7 @@ class Backstage:
             **os.environ,
             "PYTHONUNBUFFERED": "1",
             "LEASEHOLD_DATABASE_URL": place.dsn,
+            "LEASEHOLD_DIRECT_DATABASE_URL": place.direct_dsn,
             "LEASEHOLD_APP": app,
             "LEASEHOLD_LEASE_SECONDS": f"{LEASE_SECONDS:g}",
             "LEASEHOLD_POLL_SECONDS": "1",
@@ -42,6 +43,7 @@ class Backstage:
             "LEASEHOLD_CPU_BACKOFF": "1",
             "LEASEHOLD_MEMORY_BACKOFF": "1",
             "LEASEHOLD_LOG_FORMAT": "text",
+            "LEASEHOLD_LOG_LEVEL": "info",  # the gateway says there where it serves
         }
 
     def say(self, text: str) -> None:

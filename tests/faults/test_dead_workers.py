@@ -43,7 +43,7 @@ async def test_a_killed_workers_jobs_run_again_when_their_leases_have_run_out_an
             assert events == ["created", "claimed", "started", "reaped", "claimed", "started", "completed"]
 
 
-async def test_a_zombie_is_refused_and_goes_on_as_a_worker(fleet: Fleet) -> None:
+async def test_a_zombie_has_lost_its_job_and_goes_on_as_a_worker(fleet: Fleet) -> None:
     zombie = await fleet.worker("zombie", LEASEHOLD_QUEUES="default,zombie")
     job = await fleet.client.enqueue("hold_first", {"seconds": 600})
     await fleet.job(job, "running")

@@ -79,7 +79,7 @@ select case when l.pid is null then 'prepared transaction ' || quote_literal(p.g
   left join pg_locks x on l.pid is null and x.pid is null and x.locktype = 'transactionid'
                       and x.virtualtransaction = l.virtualtransaction
   left join pg_prepared_xacts p on p.transaction = x.transactionid
- where l.granted and l.mode = any ($1) and l.pid is distinct from pg_backend_pid()
+ where l.granted and l.locktype = 'relation' and l.mode = any ($1) and l.pid is distinct from pg_backend_pid()
    and l.database = (select d.oid from pg_database d where d.datname = current_database())
  order by coalesce(a.xact_start, p.prepared)
 """

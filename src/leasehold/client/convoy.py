@@ -70,6 +70,7 @@ class Convoy:
             return (await self._send_next([passenger]))[0]
         finally:
             self._leads = False
+            self._sent_at = monotonic()
             self._shared.start()
 
     async def _send_next(self, batch: Sequence[_Passenger]) -> list[Row]:

@@ -18,7 +18,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from leasehold.errors import DatabaseUnavailable
+from leasehold.errors import DatabaseUnavailable, LeaseholdError
 from leasehold.payloads.archive import CERTAIN
 
 Item = TypeVar("Item")
@@ -131,9 +131,7 @@ def _fail(those: Iterable[_Waiting[Item, Result]], error: Exception) -> None:
     """Give each an error of its own: an exception that several tasks raise collects the traces of all of them."""
     for each in those:
         if not each.outcome.done():
-            try:
-                own = copy(error)
-            except Exception:  # it is of a middleware, and its class cannot be made from its args
-                own = error
+            # A class of a middleware may not be made from its args again.
+            own = copy(error) if type(error).__module__ == LeaseholdError.__module__ else error
             own.__cause__ = error.__cause__
             each.outcome.set_exception(own)

@@ -60,7 +60,7 @@ async def tell_wait(database: Database, say: Callable[[str], None], patience: fl
             async with database.reserve("waits") as connection:
                 for each in sessions:
                     if wait := describe_wait(await connection.fetch(WAITS, each, LONGEST_WAIT)):
-                        say(f"still waiting for {wait}; `leasehold doctor` tells more")
+                        say(f"still waiting for {wait}")
                         return
 
 

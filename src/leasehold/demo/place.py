@@ -21,6 +21,7 @@ class Place(msgspec.Struct, kw_only=True):
     """`description` is of the database, for people. With `keeps_logs` set, the folder stays, less the data."""
 
     dsn: str
+    direct_dsn: str
     folder: Path
     description: str = "the configured database"
     keeps_logs: bool = False
@@ -33,7 +34,11 @@ async def open_place(settings: Settings, hurries: Callable[[], bool] = never) ->
     However the block is left, the folder for reports and logs is removed, too, unless the place keeps its logs.
     As soon as `hurries()`, a database of its own is not waited for. Raises what `embedded_postgres` raises.
     """
-    place = Place(dsn=settings.database_url or "", folder=Path(tempfile.mkdtemp(prefix="leasehold-demo-")))
+    place = Place(
+        dsn=settings.database_url or "",
+        direct_dsn=settings.direct_database_url or settings.database_url or "",
+        folder=Path(tempfile.mkdtemp(prefix="leasehold-demo-")),
+    )
     (place.folder / "logs").mkdir()
     server = ExitStack()
     try:
@@ -41,7 +46,7 @@ async def open_place(settings: Settings, hurries: Callable[[], bool] = never) ->
             os.chmod(place.folder, 0o755)  # where we are root, Postgres is another user
             data = Path(settings.data_folder) if settings.data_folder else place.folder / "postgres"
             opening = embedded_postgres(data, sync=False, hurries=hurries)
-            place.dsn = (await trio.to_thread.run_sync(server.enter_context, opening)).dsn
+            place.dsn = place.direct_dsn = (await trio.to_thread.run_sync(server.enter_context, opening)).dsn
             place.description = f"embedded Postgres in {data}"
         yield place
     finally:

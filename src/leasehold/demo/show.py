@@ -96,7 +96,7 @@ class Show(msgspec.Struct):
                 self.stage.say(f"the logs of all processes are in {self.place.folder}")
 
     async def _raise_curtain(self) -> None:
-        environ = plan_environment(self.place.dsn, self.run.queue)
+        environ = plan_environment(self.place.dsn, self.place.direct_dsn, self.run.queue)
         for name in ("gateway", "scheduler", "reaper", *WORKERS):
             await self.troupe.start(name, environ)
 

@@ -156,9 +156,9 @@ async def open_troupe(logs: Path) -> AsyncGenerator[Troupe]:
             await troupe.stop(ABORT_SECONDS, ABORT_SECONDS)
 
 
-def plan_environment(dsn: str, queue: str) -> dict[str, str]:
+def plan_environment(dsn: str, direct_dsn: str, queue: str) -> dict[str, str]:
     """What all processes are told. An empty `dsn` leaves the PG… variables in charge."""
-    told = {**TOLD, "QUEUES": queue, **({"DATABASE_URL": dsn} if dsn else {})}
+    told = {**TOLD, "QUEUES": queue, **({"DATABASE_URL": dsn, "DIRECT_DATABASE_URL": direct_dsn} if dsn else {})}
     return {**os.environ, "PYTHONUNBUFFERED": "1", **{f"LEASEHOLD_{name}": str(value) for name, value in told.items()}}
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from leasehold.errors import BadInput, DatabaseUnavailable
+from leasehold.errors import BadInput, DatabaseUnavailable, LeaseholdError
 from leasehold.gateway.http.problems import OVERLOADED, Refusal
 from leasehold.gateway.routing import coalescer as coalescing
 from leasehold.gateway.routing.coalescer import Coalescer, Room
@@ -90,13 +90,22 @@ class Unlike(Exception):
         super().__init__(f"{kind}: {reason}")
 
 
-@under_asyncio
-async def test_an_error_that_cannot_be_copied_reaches_all_whose_statement_it_ended() -> None:
-    async def fails(jobs: Sequence[NewJob]) -> list[EnqueuedJob]:
-        raise Unlike(jobs[0].kind, reason="not today")
+class TooMany(LeaseholdError):
+    """An error of a middleware whose class says more than it is given."""
 
-    ends = await outcomes_of(Coalescer(fails), new_jobs(3))
-    assert [str(end) for end in ends] == ["kind0: not today"] * 3
+    def __init__(self, text: str) -> None:
+        super().__init__(f"{text} too many")
+
+
+@under_asyncio
+async def test_an_error_of_a_middleware_reaches_all_whose_statement_it_ended_as_it_is() -> None:
+    for error, text in ((Unlike("a", reason="not today"), "a: not today"), (TooMany("3"), "3 too many")):
+
+        async def fails(_jobs: Sequence[NewJob], error: Exception = error) -> list[EnqueuedJob]:
+            raise error
+
+        ends = await outcomes_of(Coalescer(fails), new_jobs(3))
+        assert [str(end) for end in ends] == [text] * 3
 
 
 @under_asyncio

@@ -62,7 +62,7 @@ def test_a_command_that_waits_for_a_lock_says_once_who_has_it_and_goes_on_when_i
             said = err.getvalue().splitlines()
             assert code == 0, said
             assert said[0].startswith(f"still waiting for {what}, which session {pid} (long report, user ")
-            assert said[0].endswith(f": {lock}) has locked; `leasehold doctor` tells more")
+            assert said[0].endswith(f": {lock}) has locked")
             assert sum(line.startswith("still waiting") for line in said) == 1
             assert isinstance(json.loads(out.getvalue()), dict | list)
 

@@ -37,7 +37,7 @@ begin
              cross join lateral (select j.queue from leasehold.jobs j where j.state = 'pending' and j.queue > b.queue order by j.queue limit 1) n
              where v_all
         )
-        select b.queue, 'pending', (select count(*) from (select from leasehold.jobs j where j.state = 'pending' and j.queue = b.queue limit 1000) j),
+        select b.queue, 'pending', (select count(*) from (select from leasehold.jobs j where j.state = 'pending' and j.queue = b.queue order by j.kind limit 1000) j),
                false, v_now
           from busy b where not exists (select from leasehold.queue_depths d where d.queue = b.queue and d.state = 'pending');
     else

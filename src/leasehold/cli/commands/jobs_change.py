@@ -44,7 +44,10 @@ class JobChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def view_changes(changes: list[JobChange] | list[ChangedJob], _now: datetime) -> Sequence[RenderableType]:
-    """One line per job, for the first of very many; where jobs were chosen by what they are, with what each is."""
+    """One line per job. Where jobs were chosen by what they are: with what each is, and of very many only some, skipped ones first."""
+    shown = changes
+    if isinstance(changes[0], ChangedJob) and len(changes) > MOST_SHOWN:
+        shown = sorted(changes, key=lambda each: each.changed)[:MOST_SHOWN]
     rows = [
         [
             str(each.job_id),
@@ -54,7 +57,7 @@ def view_changes(changes: list[JobChange] | list[ChangedJob], _now: datetime) ->
             state_text(each.now or "-"),
             plain(each.reason or ""),
         ]
-        for each in changes[:MOST_SHOWN]
+        for each in shown
     ]
     more = [Text(f"and {len(changes) - len(rows):,} more; --output jsonl has all")] if len(changes) > len(rows) else []
     which = ["kind", "queue"] if isinstance(changes[0], ChangedJob) else []

@@ -56,7 +56,7 @@ def _queue_table(queues: list[QueueCounts]) -> RenderableType:
 def _age(queues: list[QueueCounts], now: datetime) -> list[Text]:
     """How old the counts are that were not made for this answer, and which of them are no more than a beginning."""
     counted = [each.counted_at for each in queues if each.counted_at is not None]
-    begun = [each.queue for each in queues if each.counted_at is not None and each.jobs == MOST_COUNTED]
+    begun = [each.queue for each in queues if each.counted_at and each.state == "pending" and each.jobs == MOST_COUNTED]
     more = f"; {', '.join(begun)}: {MOST_COUNTED:,} or more" if begun else ""
     return [plain(f"large tables were counted {ago(min(counted), now)}{more}", "dim")] if counted else []
 

@@ -49,7 +49,7 @@ MEANINGS: dict[ExitCode, str] = {
     ExitCode.PAYLOAD: "the content of a payload is missing or damaged, or the payload store cannot be used",
     ExitCode.HUNG_UP: "ended by SIGHUP, because its terminal was closed; `run`, `gateway` and `up` drain and end with 0 instead",
     ExitCode.INTERRUPTED: "ended by Ctrl-C",
-    ExitCode.UNREAD: "nobody reads its output any more (`| head`); it says nothing, and what it had done is done",
+    ExitCode.UNREAD: "nobody reads its output any more (`| head`); what it had done is done; `run`, `gateway` and `up` go on",
     ExitCode.TERMINATED: "ended by SIGTERM; `run`, `gateway` and `up` drain and end with 0 instead",
 }
 

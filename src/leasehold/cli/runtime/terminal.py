@@ -55,9 +55,9 @@ class Terminal:
         poll = select.poll()
         try:
             poll.register(self.stdout, 0)
-        except OSError:  # nothing that has a descriptor
+        except (OSError, ValueError):  # nothing that has a descriptor, or closed
             return True
-        return not poll.poll(0)
+        return not any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
 
     def say(self, text: str) -> None:
         """One line of talk, on standard error."""

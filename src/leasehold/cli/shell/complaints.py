@@ -92,7 +92,9 @@ def complain(error: BaseException, terminal: Terminal, *, has_traceback: bool) -
     cause = single_cause(error)
     code = exit_code_of(cause)
     if code is ExitCode.UNREAD:
-        return code
+        if not terminal.is_read():
+            return code
+        code = ExitCode.FAILED  # the pipe was another one
     if has_traceback:
         terminal.stderr.write(redact_dsns("".join(traceback.format_exception(error))))
     if code is ExitCode.INTERRUPTED:

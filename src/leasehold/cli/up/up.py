@@ -248,13 +248,13 @@ def child_environment(
         environ[CONFIG_VARIABLE] = context.common.config
     if settings.database_url:
         environ[environment_name("database_url")] = settings.database_url
+        # Of the same database, whatever a file says.
+        environ[environment_name("direct_database_url")] = settings.direct_database_url or settings.database_url
     environ[environment_name("log_format")] = "text" if as_text else "json"
     if reloads:  # the code of a file that was changed twice in a second would be that of the first change
         environ["PYTHONDONTWRITEBYTECODE"] = "1"
     environ.pop(environment_name("probe_port"), None)  # one port cannot serve all of them
     environ[environment_name("workers")] = "1"  # each of them is one, whatever a file says
-    if settings.direct_database_url is None:
-        environ.pop(environment_name("direct_database_url"), None)
     return environ
 
 

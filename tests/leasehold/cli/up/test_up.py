@@ -79,6 +79,7 @@ def test_children_get_flags_and_database_by_their_environment() -> None:
         "LEASEHOLD_LOG_FORMAT": "text",
         "LEASEHOLD_CONFIG": "/x.toml",
         "LEASEHOLD_DATABASE_URL": "postgresql://a/b",
+        "LEASEHOLD_DIRECT_DATABASE_URL": "postgresql://a/b",
         "LEASEHOLD_WORKERS": "1",
     }
     assert environ == {"PATH": "/bin", "LEASEHOLD_SLOTS": "2", "LEASEHOLD_PROBE_PORT": "8081"}
