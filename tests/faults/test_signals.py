@@ -13,7 +13,7 @@ pytestmark = pytest.mark.acceptance
 
 
 async def test_sigterm_lets_running_jobs_finish_and_claims_no_more(fleet: Fleet, tmp_path: Path) -> None:
-    worker = await fleet.worker("draining", LEASEHOLD_SLOTS="1")
+    worker = await fleet.worker("leaving", LEASEHOLD_SLOTS="1")
     running = await fleet.client.enqueue("hold_until", {"until": str(tmp_path / "end")})
     await fleet.job(running, "running")
     worker.signal(signal.SIGTERM)
