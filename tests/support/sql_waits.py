@@ -76,15 +76,18 @@ async def meet(
 ) -> T:
     """What the second is answered, which waits for the transaction of the first until that ends so. Raises what it is refused."""
     answers: list[Outcome[T]] = []
+    has_ended = False
 
     async def follow() -> None:
         async with database.reserve("second") as reserved:
             answers.append(await acapture(second, reserved))
+        assert has_ended, f"the second waited for nobody: {answers}"
 
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as reserved:
         await first(reserved)
         nursery.start_soon(follow)
         await until_waiting(database, "second")
+        has_ended = True
         await reserved.execute(end)
     return answers[0].unwrap()
 
