@@ -148,6 +148,24 @@ async def test_who_keeps_writers_waiting_is_named_though_readers_pass(
     assert check.advice == f"select pg_terminate_backend({row['pid']})"
 
 
+async def test_who_waits_for_a_row_is_not_named_as_one_that_keeps_others_waiting(
+    database: Database, database_url: str
+) -> None:
+    job_id = await enqueue(database)
+    row = "select from leasehold.jobs where id = $1 for update"
+    async with (
+        open_database(database_url, application_name="holder") as other,
+        other.transaction() as holder,
+        trio.open_nursery() as nursery,
+        database.reserve("waits") as waiter,
+    ):
+        await holder.fetch(row, job_id)
+        nursery.start_soon(waiter.fetch, row, job_id)
+        await until_waiting(database, "waits")
+        assert (await check_locks(database, longest=0.0)).verdict == "ok"
+        nursery.cancel_scope.cancel()
+
+
 @pytest.mark.parametrize(
     ("kind", "name", "id_", "cure"),
     [

@@ -153,6 +153,27 @@ def test_nobody_waits_long_behind_a_statement_that_gets_no_answer(
     under_asyncio(database_url, test)
 
 
+def test_the_next_job_does_not_overtake_those_that_wait_behind_a_slow_one(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def test(gate: Gate, convoy: Convoy) -> None:
+        async def one_after_another() -> None:
+            for kind in ("slow", "next"):
+                await convoy.enqueue(document(kind), False)
+
+        leader = asyncio.create_task(one_after_another())
+        await asyncio.sleep(0)
+        others = await several(convoy, "b", "c")
+        passed[0] += PATIENCE_SECONDS + 0.1
+        gate.open()
+        await asyncio.gather(leader, *others)
+        assert gate.sent == [["slow"], ["b", "c", "next"]]
+
+    passed = [0.0]
+    monkeypatch.setattr("leasehold.client.convoy.monotonic", lambda: passed[0])
+    under_asyncio(database_url, test)
+
+
 def test_who_closes_the_client_lets_those_that_wait_arrive(database_url: str) -> None:
     async def test(gate: Gate, convoy: Convoy) -> None:
         tasks = await several(convoy, "a", "b", "c")

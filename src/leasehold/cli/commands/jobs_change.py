@@ -44,7 +44,7 @@ class JobChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def view_changes(changes: list[JobChange] | list[ChangedJob], _now: datetime) -> Sequence[RenderableType]:
-    """One line per job. Where jobs were chosen by what they are: with what each is, and of very many only some, skipped ones first."""
+    """One line per job. Where jobs were chosen by what they are: with what each is, and of very many some, skipped ones first."""
     shown = changes
     if isinstance(changes[0], ChangedJob) and len(changes) > MOST_SHOWN:
         shown = sorted(changes, key=lambda each: each.changed)[:MOST_SHOWN]
