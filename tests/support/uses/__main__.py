@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import asyncio
+import faulthandler
 import sys
 import threading
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -20,6 +22,7 @@ from django.core.management import call_command
 import leasehold
 from leasehold import App
 from tests.support.uses import USES, answer, libraries, tasks, wires
+from tests.support.waiting import PATIENCE
 from tests.support.working import unhurried
 
 MODULES = (tasks, wires, libraries)
@@ -66,15 +69,24 @@ def set_up_django(dsn: str) -> None:
 async def in_handlers(dsn: str) -> dict[str, Any]:
     with unhurried():
         async with leasehold.worker(app, dsn, slots=1), leasehold.open_client(dsn, app=app) as client:
-            return {name: await client.wait(await client.enqueue("use", {"name": name})) for name in USES}
+            return {name: await client.wait(await client.enqueue("use", {"name": name})) for name in named("inside")}
+
+
+def named(where: str) -> Iterator[str]:
+    """The uses. On standard error stands which one is tried: the last one if the process hangs."""
+    for name in USES:
+        print(where, name, file=sys.stderr, flush=True)
+        yield name
+    print(where, "done", file=sys.stderr, flush=True)
 
 
 def main(dsn: str) -> None:
+    faulthandler.dump_traceback_later(3 * PATIENCE, exit=True)
     set_up_django(dsn)
     server = ThreadingHTTPServer(("127.0.0.1", 0), Page)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     libraries.PLACES.update(database=dsn, page=f"http://127.0.0.1:{server.server_port}/")
-    outside = {name: asyncio.run(answer(name)) for name in USES}
+    outside = {name: asyncio.run(answer(name)) for name in named("outside")}
     inside = trio.run(in_handlers, dsn)
     Page.ended.set()
     server.shutdown()
