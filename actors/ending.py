@@ -142,10 +142,11 @@ class Ending:
         """Begin the next phase, or fail and change nothing."""
         match self._phase:
             case "running":
-                _call(portal, self._drain)
                 self._heard()
-                self._phase, self._until = "draining", monotonic() + self._drain_seconds
+                # Said first: a process without jobs may have ended before it says what it does.
                 _tell("draining: running jobs may finish for %s s; a second signal ends them", self._drain_seconds)
+                _call(portal, self._drain)
+                self._phase, self._until = "draining", monotonic() + self._drain_seconds
             case "draining":
                 _call(portal, self._interrupt)
                 self._phase, self._until = "interrupted", monotonic() + self._force_seconds

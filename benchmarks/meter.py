@@ -50,7 +50,7 @@ class Meter:
         The last job to be written is nearly the last to be claimed, so this waits for that one by its primary key: a
         look at the whole table would wade through the versions that the drain leaves behind.
         """
-        last = await self._connection.fetchval("select max(id) from leasehold.jobs")
+        last = await self._connection.fetchval("select coalesce(max(id), 0) from leasehold.jobs")
 
         def look_at_memory() -> None:
             self.peak_mb = max(self.peak_mb, *(process.memory_mb() for process in self._processes))
