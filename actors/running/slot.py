@@ -343,8 +343,6 @@ class Slot:
             self._give_up(held)
         elif outcome is not None:
             self._outcomes.put(outcome)
-        else:
-            self._holdings.drop(held)
 
     def _give_up(self, held: HeldJob) -> None:
         """Hand a lost job back or drop it. One that was given up for lack of a renewal and cannot go back stays ours until

@@ -78,3 +78,20 @@ async def test_what_nobody_has_counted_yet_is_counted(database: Database) -> Non
         await finish(connection, "2026-03-01 11:00Z", 3)
         await freeze(connection, "2026-03-01 12:00Z")
         assert await depths(connection) == [("q", "completed", 3, True, NOON), ("q", "pending", 1, True, NOON)]
+
+
+async def test_a_new_queue_is_counted_by_the_index_in_a_table_whose_rows_were_changed(fresh_database: Database) -> None:
+    """Postgres believes that a thousand of its jobs are found soon from the beginning of the table, and they are at the end."""
+    insert = "insert into leasehold.jobs (kind, queue) select 'a', $1 from generate_series(1, $2::int)"
+    async with fresh_database.reserve("asks") as connection:
+        await call_everything_big(connection)
+        await connection.fetch(insert, "old", 20_000)
+        await connection.call("measure_depths")
+        await connection.fetch(insert, "new", 10)
+        await connection.execute("update leasehold.jobs set priority = 1 where id % 3 = 0")
+        await connection.execute("analyze leasehold.jobs")
+        await connection.execute("begin")
+        async with measured(connection) as work:
+            found = {row["queue"]: row["jobs"] for row in await connection.call("list_queue_depths")}
+        await connection.execute("rollback")
+    assert (found, work.seq_scans) == ({"old": 20_000, "new": 10}, 0)
