@@ -1,7 +1,7 @@
 """Restarts actors that lost the database, says so once for all of them, and ends the process when one fails for any other reason.
 
 An outage begins with the first actor that loses the database. While it lasts, `Outage.watch` asks the database every second:
-an actor that runs again does not prove that the outage is over. `observability.outage` decides when a line is due.
+an actor that runs again does not prove that the outage is over. `OutageReminder` decides when a line is due.
 """
 
 from __future__ import annotations

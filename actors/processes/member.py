@@ -1,71 +1,87 @@
-"""One process that runs handlers: what the pool asks of it, how it died, and how much memory it may have."""
+"""One process that runs handlers, by trio-parallel: the only module that knows this library.
+
+Each member has a context of trio-parallel of its own, so that we know which process runs what. It is imported where a kind runs in
+a process.
+"""
+
+# trio-parallel carries no types; what it returns is typed where it leaves this module.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
-from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from contextlib import nullcontext, suppress
+from typing import Any
 
 import trio
 
 from leasehold.actors.attempts.progress import ProgressBuffer
-from leasehold.errors import LeaseholdError, MemoryLimitExceeded, tell
-from leasehold.jobs.kind import Kind
+from leasehold.actors.processes import child
+from leasehold.actors.processes.deaths import ProcessDied
+from leasehold.actors.processes.files import OutputFile, StackFile
+from leasehold.actors.processes.wire import Reply, Setup, encode
+from leasehold.errors import BadInput
+from leasehold.observability.logs import current_logging
 
-MEBIBYTE = 1_048_576
-PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-HAS_PROC = os.path.exists("/proc/self/statm")
-LOOK_SECONDS = 0.05
+log = logging.getLogger(__name__)
 
-
-class ProcessDied(LeaseholdError):
-    """The process ended under its handler.
-
-    Attributes:
-        is_ready: False where it ended before a handler began, so that no job is to blame.
-        why: why the worker killed it; empty where it ended by itself.
-    """
-
-    is_ready = True
-
-    def __init__(
-        self,
-        message: str | None = None,
-        *,
-        pid: int = 0,
-        exit_code: int | None = None,
-        stack: str = "",
-        why: str = "",
-    ) -> None:
-        super().__init__(message)
-        self.pid = pid
-        self.exit_code = exit_code
-        self.stack = stack
-        self.why = why
-
-    @property
-    def how(self) -> str:
-        """How it ended, as text: `was killed by SIGSEGV`, or `ended with exit code 3`."""
-        if self.why:
-            return f"was killed: {self.why}"
-        if self.exit_code is None or self.exit_code >= 0:
-            return f"ended with exit code {self.exit_code}"
-        try:
-            name = signal.Signals(-self.exit_code).name
-        except ValueError:
-            name = f"signal {-self.exit_code}"
-        hint = " (so does the kernel when memory runs out)" if name == "SIGKILL" else ""
-        return f"was killed by {name}{hint}"
+IDLE_SECONDS = 300.0
+"""After this time without work a process ends and gives its memory back; the next job starts another one."""
+START_SECONDS = 60.0
+GRACE_SECONDS = 2.0
+STACK_SECONDS = 2.0
+LOOK_SECONDS = 0.02
 
 
-class Member(Protocol):
-    """A process that is ready. It ends with this one, however this one ends."""
+try:
+    import trio_parallel
+except ImportError:
+    trio_parallel = None
 
-    @property
-    def pid(self) -> int:
-        """The pid of the process that answered last."""
-        ...
+
+def check_installed() -> None:
+    """Raises BadInput where trio-parallel is missing."""
+    if trio_parallel is None:
+        raise BadInput("runs='process' needs trio-parallel: pip install 'leasehold[process]'")
+
+
+async def start_member() -> Member:
+    """A new process, ready. Raises BadInput as `check_installed`, ProcessDied and trio.TooSlowError."""
+    check_installed()
+    assert trio_parallel is not None
+    opened = trio_parallel.open_worker_context(idle_timeout=IDLE_SECONDS, grace_period=GRACE_SECONDS)
+    member = Member(opened, await opened.__aenter__())
+    try:
+        await member.prepare()
+    except BaseException:
+        with trio.CancelScope(shield=True):
+            await member.aclose()
+        raise
+    return member
+
+
+class Member:
+    """A process that is ready. It ends with this one, however this one ends. `pid` is that of the process that answered last."""
+
+    def __init__(self, opened: Any, context: Any) -> None:
+        self._opened = opened
+        self._context = context
+        self._stack_file = StackFile()
+        self._words = OutputFile()
+        self._requests = 0
+        self.pid = 0
+
+    async def prepare(self) -> None:
+        """Set up a process that has just started. Raises ProcessDied, and trio.TooSlowError after a minute."""
+        level, log_format = current_logging()
+        with self._stack_file.at_a_path() as stacks, self._words.at_a_path() as words, trio.fail_after(START_SECONDS):
+            try:
+                self.pid = await self._run(child.prepare, encode(Setup(level, log_format, stacks, words)))
+            except ProcessDied as error:
+                error.is_ready = False
+                raise
 
     async def call(self, request: bytes) -> bytes:
         """Have a request answered. Cancelling kills the process and what it has started; then only `aclose` is left.
@@ -73,81 +89,62 @@ class Member(Protocol):
         Raises:
             ProcessDied: it ended before it answered.
         """
-        ...
+        self._words.empty()
+        self._requests += 1
+        reply: Reply | None = await self._run(child.respond, self._requests, request)
+        while reply is None:  # the process before ended because it had no work
+            await self.prepare()
+            reply = await self._run(child.respond, self._requests, request)
+        number, pid, answer = reply
+        if (number, pid) != (self._requests, self.pid):
+            self._kill_group()
+            raise ProcessDied(pid=self.pid, why=f"process {pid} answered, and to request {number} of {self._requests}")
+        return answer
 
     def hear(self, buffer: ProgressBuffer) -> None:
         """Put what the handler has said since the last time into the buffer."""
-        ...
+        self._words.hear(buffer)
 
     async def stack(self) -> str:
         """The stacks of all threads of the process; empty if it does not answer."""
-        ...
+        self._stack_file.forget()
+        with suppress(ProcessLookupError), trio.move_on_after(STACK_SECONDS):
+            os.kill(self.pid, child.STACK_SIGNAL)
+            told, seen = "", ""
+            while not told or told != seen:  # until nothing is added any more
+                seen = told
+                await trio.sleep(LOOK_SECONDS)
+                told = self._stack_file.read()
+        told = self._stack_file.read()
+        self._stack_file.forget()
+        return told
 
     async def aclose(self) -> None:
         """End the process, whatever state it is in."""
-        ...
-
-
-Start = Callable[[], Awaitable[Member]]
-
-
-def resident_bytes(pid: int) -> int:
-    """Resident memory of a process; 0 when it has ended."""
-    try:
-        with open(f"/proc/{pid}/statm", "rb") as file:  # a quarter of the time that psutil takes
-            return int(file.read().split()[1]) * PAGE_BYTES
-    except (OSError, IndexError):
-        return 0 if HAS_PROC else _resident_bytes_elsewhere(pid)
-
-
-def _resident_bytes_elsewhere(pid: int) -> int:
-    import psutil  # noqa: PLC0415  not needed on Linux
-
-    try:
-        return psutil.Process(pid).memory_info().rss
-    except psutil.Error:
-        return 0
-
-
-async def until_above(pid: int, limit: int) -> int:
-    """Wait until the process has more than `limit` bytes, looking twenty times a second; returns how many."""
-    measured = 0
-    while measured <= limit:
-        await trio.sleep(LOOK_SECONDS)
-        measured = resident_bytes(pid)
-    return measured
-
-
-async def call_within(member: Member, request: bytes, kind: Kind[..., Any], limit: int) -> bytes:
-    """The answer of `member`, which is killed beyond `limit` bytes. Raises MemoryLimitExceeded, ProcessDied."""
-    measured = 0
-    answer: bytes | None = None
-    death: ProcessDied | None = None
-
-    async def watch() -> None:
-        nonlocal measured
-        measured = await until_above(member.pid, limit)
-        nursery.cancel_scope.cancel()
-
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(watch)
+        assert trio_parallel is not None
         try:
-            answer = await member.call(request)
-        except ProcessDied as error:
-            death = error
-        nursery.cancel_scope.cancel()
-    if death is not None:
-        raise death
-    if answer is None:
-        raise _exceeded(kind, member.pid, limit, measured)
-    return answer
+            await self._opened.__aexit__(None, None, None)
+        except trio_parallel.BrokenWorkerError as error:
+            log.debug("process %s did not end in good order: %s", self.pid, error)
+        finally:
+            self._stack_file.close()
+            self._words.close()
 
+    async def _run(self, function: Any, *args: Any) -> Any:
+        assert trio_parallel is not None
+        try:
+            return await self._context.run_sync(function, *args, kill_on_cancel=True, limiter=nullcontext())
+        except trio_parallel.BrokenWorkerError as error:
+            self._kill_group()
+            process = error.args[-1]
+            died = ProcessDied(pid=process.pid, exit_code=process.exitcode, stack=self._stack_file.read())
+            raise died from None
+        except BaseException:
+            self._kill_group()
+            raise
 
-def _exceeded(kind: Kind[..., Any], pid: int, limit: int, measured: int) -> MemoryLimitExceeded:
-    place = f"{kind.function.__module__}.{kind.function.__qualname__}"
-    message = (
-        f"process {pid} of handler {place} was killed: it had {measured / MEBIBYTE:.0f} MiB, its limit is "
-        f"{limit / MEBIBYTE:g} MiB"
-    )
-    told = {"type": "MemoryLimitExceeded", "message": message, "traceback": "", "limit": limit, "measured": measured}
-    return tell(MemoryLimitExceeded(message), told)
+    def _kill_group(self) -> None:
+        """Kill what the process has started. It has only just ended, so no other process has its pid yet."""
+        if self.pid:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)

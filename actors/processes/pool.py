@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Self
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Self
 
 import trio
 
 from leasehold.actors.attempts.progress import ProgressBuffer
 from leasehold.actors.attempts.run_clock import RunClock
-from leasehold.actors.processes.member import Member, ProcessDied, Start, call_within, resident_bytes
+from leasehold.actors.processes.deaths import ProcessDied, crashed
 from leasehold.app import App
-from leasehold.errors import ProcessCrashed, tell
+from leasehold.errors import MemoryLimitExceeded, tell
 from leasehold.jobs.kind import Kind, check_importable
 
+if TYPE_CHECKING:
+    from leasehold.actors.processes.member import Member
+
+MEBIBYTE = 1_048_576
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+HAS_PROC = os.path.exists("/proc/self/statm")
+MEMORY_SECONDS = 0.05
 HEAR_SECONDS = 0.5
 FRESH_SHARE = 0.5
 """A process that has more than this share of a job's limit already is replaced before the job starts."""
@@ -28,7 +36,7 @@ def check_process_kinds(app: App) -> int:
     kinds = [kind for kind in app if kind.runs == "process"]
     if not kinds:
         return 0
-    from leasehold.actors.processes.parallel import check_installed  # noqa: PLC0415  not paid for by others
+    from leasehold.actors.processes.member import check_installed  # noqa: PLC0415  not paid for by others
 
     check_installed()
     for kind in kinds:
@@ -39,9 +47,11 @@ def check_process_kinds(app: App) -> int:
 class ProcessPool:
     """Runs requests in at most `size` processes; more requests wait. Output of the handlers goes into `buffer`."""
 
-    def __init__(self, size: int, start: Start | None = None, buffer: ProgressBuffer | None = None) -> None:
+    def __init__(
+        self, size: int, start: Callable[[], Awaitable[Member]] | None = None, buffer: ProgressBuffer | None = None
+    ) -> None:
         self._buffer = buffer or ProgressBuffer()
-        self._start = start or _start_parallel
+        self._start = start or _start_member
         self._free: list[Member] = []
         self._busy: dict[trio.lowlevel.Task, Member] = {}
         self._places = trio.CapacityLimiter(size)
@@ -150,20 +160,69 @@ def usable_cpus() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def crashed(kind: Kind[..., Any], death: ProcessDied) -> ProcessCrashed:
-    """The error of a job whose process died. It counts as a crash of the job only if its handler had begun."""
+def resident_bytes(pid: int) -> int:
+    """Resident memory of a process; 0 when it has ended."""
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:  # a quarter of the time that psutil takes
+            return int(file.read().split()[1]) * PAGE_BYTES
+    except (OSError, IndexError):
+        return 0 if HAS_PROC else _resident_bytes_elsewhere(pid)
+
+
+def _resident_bytes_elsewhere(pid: int) -> int:
+    import psutil  # noqa: PLC0415  not needed on Linux
+
+    try:
+        return psutil.Process(pid).memory_info().rss
+    except psutil.Error:
+        return 0
+
+
+async def until_above(pid: int, limit: int) -> int:
+    """Wait until the process has more than `limit` bytes, looking twenty times a second; returns how many."""
+    measured = 0
+    while measured <= limit:
+        await trio.sleep(MEMORY_SECONDS)
+        measured = resident_bytes(pid)
+    return measured
+
+
+async def call_within(member: Member, request: bytes, kind: Kind[..., Any], limit: int) -> bytes:
+    """The answer of `member`, which is killed beyond `limit` bytes. Raises MemoryLimitExceeded, ProcessDied."""
+    measured = 0
+    answer: bytes | None = None
+    death: ProcessDied | None = None
+
+    async def watch() -> None:
+        nonlocal measured
+        measured = await until_above(member.pid, limit)
+        nursery.cancel_scope.cancel()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(watch)
+        try:
+            answer = await member.call(request)
+        except ProcessDied as error:
+            death = error
+        nursery.cancel_scope.cancel()
+    if death is not None:
+        raise death
+    if answer is None:
+        raise _exceeded(kind, member.pid, limit, measured)
+    return answer
+
+
+def _exceeded(kind: Kind[..., Any], pid: int, limit: int, measured: int) -> MemoryLimitExceeded:
     place = f"{kind.function.__module__}.{kind.function.__qualname__}"
-    told: dict[str, Any]
-    if death.is_ready:
-        message = f"process {death.pid} of handler {place} {death.how}"
-        told = {"type": "ProcessCrashed", "message": message, "traceback": death.stack, "crash": True}
-    else:
-        message = f"process {death.pid} for handler {place} could not start: it {death.how}"
-        told = {"type": "ProcessCrashed", "message": message, "traceback": death.stack}
-    return tell(ProcessCrashed(message), told)
+    message = (
+        f"process {pid} of handler {place} was killed: it had {measured / MEBIBYTE:.0f} MiB, its limit is "
+        f"{limit / MEBIBYTE:g} MiB"
+    )
+    told = {"type": "MemoryLimitExceeded", "message": message, "traceback": "", "limit": limit, "measured": measured}
+    return tell(MemoryLimitExceeded(message), told)
 
 
-async def _start_parallel() -> Member:
-    from leasehold.actors.processes.parallel import start_member  # noqa: PLC0415
+async def _start_member() -> Member:
+    from leasehold.actors.processes.member import start_member  # noqa: PLC0415
 
     return await start_member()

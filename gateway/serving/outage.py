@@ -1,6 +1,6 @@
 """Says that requests are answered 503: once when that begins, then once a minute, and once when the database is back.
 
-`observability.outage` decides when a line is due.
+`OutageReminder` decides when a line is due.
 """
 
 from __future__ import annotations

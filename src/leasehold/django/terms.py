@@ -35,7 +35,7 @@ VERSION: tuple[int, int] = (int(django.VERSION[0]), int(django.VERSION[1]))
 PACKAGE = "django.tasks" if VERSION >= (6, 0) else "django_tasks"
 
 OF_JOBS = ("max_attempts", "timeout", "deadline", "unique", "key", "key_group", "idempotency_key")
-"""The fields that go to the job as they are, by the names of `leasehold.jobs.JobOptions`."""
+"""The fields that go to the job as they are, by the names of `leasehold.jobs.new_job.JobOptions`."""
 
 DECLARED: dict[str, Any] = {}
 """The tasks of this process by their paths, as they were declared: the first of each path."""
@@ -113,7 +113,7 @@ class LeaseholdTask(base.Task):
         deadline: seconds after which a job fails, whatever its state.
         retry: the back-off between attempts; that of OPTIONS if not given.
         unique: which other jobs count as the same, and what happens if there is one.
-        key, key_group, idempotency_key: of one enqueue, by `using(...)`: see `leasehold.jobs.JobOptions`.
+        key, key_group, idempotency_key: of one enqueue, by `using(...)`: see `leasehold.jobs.new_job.JobOptions`.
     """
 
     max_attempts: int | None = None

@@ -22,7 +22,8 @@ from leasehold.actors.attempts.outcome import Completed, Failed, Outcome, Releas
 from leasehold.actors.attempts.progress import ProgressBuffer
 from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.processes import child
-from leasehold.actors.processes.member import Member, ProcessDied
+from leasehold.actors.processes.deaths import ProcessDied
+from leasehold.actors.processes.member import Member
 from leasehold.actors.processes.pool import ProcessPool
 from leasehold.actors.running.settler import Outcomes
 from leasehold.actors.running.slot import Slot, SlotContext

@@ -7,7 +7,7 @@ import pytest
 import trio
 
 from leasehold import App
-from leasehold.actors.processes import parallel, pool
+from leasehold.actors.processes import member, pool
 from leasehold.actors.processes.pool import check_process_kinds, pool_for
 from leasehold.actors.run import run_actors
 from leasehold.errors import BadInput, InvalidArgs
@@ -89,7 +89,7 @@ def test_a_name_that_leads_elsewhere_is_refused_when_the_worker_starts() -> None
 
 
 def test_a_worker_says_at_its_start_that_the_extra_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parallel, "trio_parallel", None)
+    monkeypatch.setattr(member, "trio_parallel", None)
     with pytest.raises(BadInput, match=r"pip install 'leasehold\[process\]'"):
         check_process_kinds(app)
 
