@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import math
 from collections.abc import Callable
 
 Clock = Callable[[], float]
@@ -14,7 +13,7 @@ MOST_ADDRESSES = 10_000
 
 
 class Failures:
-    """Tokens that the database has refused: ten at once from one address, then ten a minute. Of too many addresses the one
+    """TokenCache that the database has refused: ten at once from one address, then ten a minute. Of too many addresses the one
     that was seen longest ago is forgotten."""
 
     def __init__(self, clock: Clock) -> None:
@@ -51,8 +50,3 @@ def network_of(address: str | None) -> str:
             return str(parsed.ipv4_mapped)
         return str(ipaddress.ip_network((parsed, 64), strict=False))
     return str(parsed)
-
-
-def retry_after(seconds: float) -> str:
-    """Whole seconds, at least one."""
-    return str(max(1, math.ceil(seconds)))

@@ -17,7 +17,7 @@ from leasehold.client.feed.feed import LONGEST
 from leasehold.errors import LeaseholdError
 from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.http.fields import Id
-from leasehold.gateway.http.problems import DATABASE_UNAVAILABLE, NOT_READY, TOO_MANY_STREAMS, Refusal
+from leasehold.gateway.http.problems import DATABASE_UNAVAILABLE, TOO_MANY_STREAMS, Refusal
 from leasehold.gateway.routing.routes import Call, Routes
 from leasehold.gateway.stream.hub import Hub
 from leasehold.gateway.stream.wire import Batch, Letterbox, StreamMessage, encode_all, first_words, heartbeat
@@ -92,7 +92,7 @@ routes = Routes("events")
     response=str,
     media_type="text/event-stream",
     is_raw=True,
-    errors=(TOO_MANY_STREAMS, NOT_READY),
+    errors=(TOO_MANY_STREAMS,),
     scope=Scope.READ,
 )
 async def stream_events(call: Call[StreamParameters, None], request: web.Request) -> web.StreamResponse:
@@ -100,9 +100,7 @@ async def stream_events(call: Call[StreamParameters, None], request: web.Request
     least once. A change is identified by its event, job_id, attempt and at. If more than a quarter of an hour or too many
     changes were missed, it sends `reset`: load again what you show."""
     hub = call.services.stream
-    if hub is None:
-        raise Refusal(NOT_READY, "This gateway has no stream.")
-    if hub.statistics().streams >= MOST_STREAMS:
+    if hub.streams >= MOST_STREAMS:
         raise Refusal(TOO_MANY_STREAMS, f"{MOST_STREAMS} streams are open; try again later.")
     response = web.StreamResponse(headers=HEADERS)
     if request.method == "HEAD":

@@ -12,20 +12,25 @@ from contextlib import AsyncExitStack, asynccontextmanager, nullcontext, suppres
 from functools import partial
 
 from leasehold.app import App
+from leasehold.checks.checkup import check_all
 from leasehold.client import Client
 from leasehold.concurrency.ending import stop_signals
-from leasehold.database import open_asyncio_database
+from leasehold.database import Database, open_asyncio_database
 from leasehold.database.migrations import expected_version, oldest_version
 from leasehold.database.migrations.state import check_version
 from leasehold.errors import DatabaseUnavailable, LeaseholdError, SchemaOutdated
-from leasehold.gateway.access.audit_log import DatabaseAuditLog
-from leasehold.gateway.access.guard import check_binding, check_tokens
-from leasehold.gateway.access.sessions import DatabaseSessions
+from leasehold.gateway.access.audit_log import AuditLog
+from leasehold.gateway.access.guard import Guard, check_binding, check_tokens
+from leasehold.gateway.access.sessions import Sessions
 from leasehold.gateway.access.token_cache import open_tokens
-from leasehold.gateway.cluster import Pod, pod_of
-from leasehold.gateway.metrics import DatabaseMetrics, checkup_of
+from leasehold.gateway.cluster import Pod, WorkerSet, pod_of
+from leasehold.gateway.http.reading import limits_of
+from leasehold.gateway.metrics import DatabaseMetrics
+from leasehold.gateway.routing.coalescer import Coalescer
+from leasehold.gateway.routing.hiding import Hiding
+from leasehold.gateway.routing.services import GatewayServices
 from leasehold.gateway.serving.listening import check_address, open_gateway
-from leasehold.gateway.stream.hub import DatabaseSource, Hub
+from leasehold.gateway.stream.hub import Hub, Source
 from leasehold.notify.doorbell import open_doorbell
 from leasehold.observability.health import OutageReminder
 from leasehold.payloads.options import payload_options
@@ -187,24 +192,31 @@ async def open_service(settings: Settings, *, app: App | None = None, pod: Pod |
         await check_tokens(settings, tokens)
         payloads = payload_options(settings, most_loaded=MOST_LOADED)
         client = Client(database, app=app, doorbell=doorbell, listens=settings.notify, payloads=payloads)
-        checks = {
+        guard = Guard(settings, tokens, time.monotonic)
+        async with open_gateway(settings, services_of(settings, database, client, guard, pod)) as url:
+            yield url
+
+
+def services_of(
+    settings: Settings, database: Database, client: Client, guard: Guard, pod: Pod | None = None
+) -> GatewayServices:
+    """What handlers use. `pod` as in `open_service`."""
+    return GatewayServices(
+        client=client,
+        coalescer=Coalescer(client.enqueue_with_outcomes),
+        checks={
             "database": client.ping,
             "schema": partial(check_version, database, expected_version(), oldest_version()),
-        }
-        stream = Hub(DatabaseSource(database, client.changes, listens=settings.notify))
-        async with open_gateway(
-            settings,
-            client,
-            checks,
-            stream=stream,
-            database_metrics=DatabaseMetrics(client.metrics),
-            tokens=tokens,
-            audit_log=DatabaseAuditLog(database),
-            sessions=DatabaseSessions(database, settings.gateway_session_seconds, settings.gateway_token),
-            pod=pod or pod_of(os.environ),
-            checkup=checkup_of(database, settings),
-        ) as url:
-            yield url
+        },
+        limits=limits_of(settings),
+        stream=Hub(Source(database, client.changes, listens=settings.notify)),
+        audit_log=AuditLog(database),
+        sessions=Sessions(guard, database, settings),
+        database_metrics=DatabaseMetrics(client.metrics),
+        worker_set=WorkerSet(settings, pod or pod_of(os.environ)),
+        examine=partial(check_all, database, settings, "as this gateway reaches it", None),
+        hiding=Hiding(settings.gateway_hidden_keys, settings.gateway_hidden_keys_by_kind),
+    )
 
 
 class StopSignal:

@@ -9,8 +9,7 @@ import pytest
 from leasehold.gateway.nouns import events as events_noun
 from leasehold.gateway.stream import hub
 from tests.conftest import Psql
-from tests.gateway.fakes.client import FakeClient
-from tests.gateway.fakes.running import RunningGateway, running_gateway, running_service
+from tests.gateway.fakes.running import RunningGateway, running_service
 from tests.gateway.fakes.streaming import streaming
 
 SECRET = "a-token-of-the-settings"
@@ -215,12 +214,6 @@ def test_without_a_database_there_is_no_stream(monkeypatch: pytest.MonkeyPatch) 
     with running_service("postgresql://user:secret@127.0.0.1:1/nowhere") as gateway:
         answer = gateway.call("GET", "/api/events")
     assert (answer.status, answer.body["code"]) == (503, "database_unavailable")
-
-
-def test_a_gateway_without_a_stream_refuses() -> None:
-    with running_gateway(FakeClient()) as gateway:
-        answer = gateway.call("GET", "/api/events")
-    assert (answer.status, answer.body["code"]) == (503, "not_ready")
 
 
 def test_there_are_only_so_many_streams(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:

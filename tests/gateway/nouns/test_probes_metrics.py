@@ -12,7 +12,6 @@ import trio
 from leasehold.client import Client
 from leasehold.database import open_asyncio_database
 from leasehold.errors import LeaseholdError
-from leasehold.gateway import metrics as database
 from leasehold.gateway.access import token_cache
 from leasehold.gateway.nouns import probes as metrics
 from leasehold.observability.metrics import MetricsMissing
@@ -76,7 +75,7 @@ def test_a_database_that_is_away_is_told_as_such_and_the_rest_is_there() -> None
 def test_a_token_that_was_good_sees_that_the_database_has_gone(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "FRESH_SECONDS", 0.1)
+    monkeypatch.setattr(metrics, "MEASURED_SECONDS", 0.1)
     monkeypatch.setattr(token_cache, "DEAF_SECONDS", 0.1)
 
     async def make() -> str:
