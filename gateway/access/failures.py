@@ -13,7 +13,7 @@ MOST_ADDRESSES = 10_000
 
 
 class Failures:
-    """TokenCache that the database has refused: ten at once from one address, then ten a minute. Of too many addresses the one
+    """Tokens that the database has refused: ten at once from one address, then ten a minute. Of too many addresses the one
     that was seen longest ago is forgotten."""
 
     def __init__(self, clock: Clock) -> None:

@@ -38,7 +38,7 @@ class Remembered(msgspec.Struct, frozen=True):
 
 
 class TokenCache:
-    """TokenCache by their hash. Requests that look up the same token at the same time share one query.
+    """Tokens by their hash. Requests that look up the same token at the same time share one query.
 
     Attributes:
         hears: whether changes are notified.

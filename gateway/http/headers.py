@@ -1,6 +1,6 @@
 """Headers: the id of a request, the prefix that a proxy adds, and which web pages of other origins may read answers.
 
-No page may, unless the settings name its origin. TokenCache travel in a header that no browser adds by itself, so no answer allows
+No page may, unless the settings name its origin. Tokens travel in a header that no browser adds by itself, so no answer allows
 credentials.
 """
 

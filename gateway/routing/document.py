@@ -151,7 +151,7 @@ TAGS: Mapping[str, str] = {
     "events": "What happens, as it happens.",
     "health": "Probes and metrics.",
     "egress": "Identities under which jobs call servers of others.",
-    "access": "TokenCache, and what was done with them.",
+    "access": "Tokens, and what was done with them.",
     "documents": "This document.",
     "aliases": "Paths of other systems' documents: the same handlers, kept so that their clients go on working.",
 }

@@ -59,7 +59,7 @@ def test_of_a_hidden_field_it_is_told_only_that_it_was_sent() -> None:
 
 
 def prepare(database_url: str) -> dict[str, str]:
-    """TokenCache by scope."""
+    """Tokens by scope."""
 
     async def main() -> dict[str, str]:
         async with open_asyncio_database(database_url) as database:

@@ -57,5 +57,5 @@ def test_whoever_may_only_read_is_offered_no_change(
     expect(page.locator(".graph a[data-chain]")).to_have_count(1)
     visit(page, address(gateway, "/enqueue"))
     wait_for(page, "Your token does not have the scope enqueue")
-    for name in ("Enqueue", "TokenCache"):
+    for name in ("Enqueue", "Tokens"):
         expect(page.get_by_role("link", name=name, exact=True)).to_have_count(0)

@@ -1,4 +1,4 @@
-"""TokenCache in memory, for tests of who may call."""
+"""Tokens in memory, for tests of who may call."""
 
 from __future__ import annotations
 
