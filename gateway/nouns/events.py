@@ -18,6 +18,7 @@ from leasehold.errors import LeaseholdError
 from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.http.fields import Id
 from leasehold.gateway.http.problems import DATABASE_UNAVAILABLE, TOO_MANY_STREAMS, Refusal
+from leasehold.gateway.http.replies import hang_up
 from leasehold.gateway.routing.routes import Call, Routes
 from leasehold.gateway.stream.hub import Hub
 from leasehold.gateway.stream.wire import Batch, Letterbox, StreamMessage, encode_all, first_words, heartbeat
@@ -118,7 +119,7 @@ async def stream_events(call: Call[StreamParameters, None], request: web.Request
                 await _write(response, message)
             await _follow(request, response, box, call.is_admitted)
         except (ConnectionError, TimeoutError):
-            _hang_up(request)
+            hang_up(request)
     return response
 
 
@@ -201,9 +202,3 @@ async def _write(response: web.StreamResponse, message: bytes, seconds: float = 
 def _has_gone(request: web.Request) -> bool:
     """Whether the client has closed its connection. While nothing is written, no error would tell."""
     return request.transport is None or request.transport.is_closing()
-
-
-def _hang_up(request: web.Request) -> None:
-    """Close the connection at once: a client that reads nothing would not read an orderly end either."""
-    if request.transport is not None:
-        request.transport.abort()

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import http.client
 from typing import cast
 
 import pytest
@@ -14,7 +13,6 @@ from leasehold.settings import Settings
 from tests.gateway.fakes.client import FakeClient
 from tests.gateway.fakes.running import RunningGateway, run, running_gateway
 from tests.gateway.fakes.tokens import FakeTokens
-from tests.support.waiting import PATIENCE
 
 TOKEN = "a-token-of-decent-length"
 
@@ -198,11 +196,7 @@ def test_while_the_database_is_away_metrics_are_there_for_tokens_that_were_good(
 
 
 def metrics_status(gateway: RunningGateway, token: str) -> int:
-    connection = http.client.HTTPConnection(*gateway.address, timeout=PATIENCE)
-    connection.request("GET", "/metrics", headers=bearer(token))
-    status = connection.getresponse().status
-    connection.close()
-    return status
+    return gateway.fetch("/metrics", bearer(token)).status
 
 
 @pytest.mark.parametrize("method", ["POST", "DELETE"])

@@ -21,6 +21,7 @@ from leasehold.client import Client
 from leasehold.database import Database
 from leasehold.gateway.access.guard import Guard
 from leasehold.gateway.access.token_cache import TokenCache
+from leasehold.gateway.cluster import Pod
 from leasehold.gateway.http.reading import RequestLimits
 from leasehold.gateway.routing.services import ReadyCheck
 from leasehold.gateway.serving.listening import ARRIVAL_ROUNDS, open_gateway
@@ -103,15 +104,20 @@ class RunningGateway:
         assert answer.status in {200, 201}, answer.body
         return answer.body
 
-    def fetch(self, path: str) -> Answer:
-        """The text at a path, which need not be JSON."""
+    def fetch(self, path: str, headers: Mapping[str, str] | None = None, method: str = "GET") -> Answer:
+        """The bytes at a path, which need not be JSON."""
         connection = http.client.HTTPConnection(*self.address, timeout=PATIENCE)
         try:
-            connection.request("GET", path)
+            connection.request(method, path, headers=dict(headers or {}))
             response = connection.getresponse()
-            return Answer(response.status, dict(response.headers), response.read().decode())
+            return Answer(response.status, dict(response.headers), response.read())
         finally:
             connection.close()
+
+    def token_with(self, admin: Mapping[str, str], *scopes: str) -> dict[str, str]:
+        """The header with a new token of these scopes; `admin` is the header of somebody who may make one."""
+        made = self.done("POST", "/api/tokens", {"name": "-".join(scopes), "scopes": scopes}, admin)
+        return {"Authorization": f"Bearer {made['secret']}"}
 
     def connect(self) -> socket.socket:
         """A raw connection."""
@@ -155,10 +161,12 @@ def running_gateway(
 
 
 @contextmanager
-def running_service(database_url: str, *, app: App | None = None, **settings: Any) -> Generator[RunningGateway]:
-    """A gateway on a free port of loopback with a database behind it."""
+def running_service(
+    database_url: str, *, app: App | None = None, pod: Pod | None = None, **settings: Any
+) -> Generator[RunningGateway]:
+    """A gateway on a free port of loopback with a database behind it, and perhaps in Kubernetes."""
     wanted = Settings(gateway_port=0, database_url=database_url, **settings)
-    with _running(lambda: open_service(wanted, app=app)) as gateway:
+    with _running(lambda: open_service(wanted, app=app, pod=pod)) as gateway:
         yield gateway
 
 

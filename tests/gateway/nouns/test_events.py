@@ -265,8 +265,7 @@ def test_changes_of_schedules_come_to_those_who_look_at_everything(database_url:
 def test_the_stream_does_not_tell_readers_what_is_hidden_from_them(database_url: str, psql: Psql) -> None:
     with running_service(database_url, gateway_token=SECRET) as gateway:
         all_of_it = {"Authorization": f"Bearer {SECRET}"}
-        made = gateway.call("POST", "/api/tokens", {"name": "ada", "scopes": ["read"]}, headers=all_of_it).body
-        reader = {"Authorization": f"Bearer {made['secret']}"}
+        reader = gateway.token_with(all_of_it, "read")
         with streaming(gateway, "?job_id=1", all_of_it) as admin, streaming(gateway, "?job_id=1", reader) as ada:
             for events in (admin, ada):
                 events.until("ready")
