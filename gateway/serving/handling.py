@@ -43,7 +43,6 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 LISTS = frozenset({"Prefer"})
 """Request headers of which several are one list (RFC 9110 §5.3)."""
-JSON_MEDIA_TYPE = "application/json"
 CHARSET = "utf-8"
 
 log = logging.getLogger(__name__)
@@ -170,7 +169,7 @@ class RouteHandler:
             return b""
         if is_none and self._route.is_body_optional:
             return b"{}"
-        if request.content_type != JSON_MEDIA_TYPE or "Content-Encoding" in request.headers:
+        if request.content_type != JSON or "Content-Encoding" in request.headers:
             raise Refusal(UNSUPPORTED_MEDIA_TYPE, "Send the body uncompressed, with 'Content-Type: application/json'.")
         if (request.charset or CHARSET).lower() != CHARSET:
             raise Refusal(UNSUPPORTED_MEDIA_TYPE, f"JSON is UTF-8 (RFC 8259), not {request.charset}.")

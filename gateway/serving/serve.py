@@ -47,24 +47,10 @@ MOST_LOADED = 4 << 20
 NOT_BEGUN = 1  # whoever was told knows the signal
 
 
-def run_gateway(
-    settings: Settings,
-    *,
-    app: App | None = None,
-    must_fit: bool = False,
-    is_told: Callable[[], bool] = bool,
-    waits: bool = False,
-) -> int:
-    """Runs the gateway until SIGTERM, SIGINT or SIGHUP. Returns the exit code. Arguments and errors as in `serve`."""
-    return asyncio.run(serve(settings, app=app, must_fit=must_fit, is_told=is_told, waits=waits))
-
-
 async def serve(
     settings: Settings,
     *,
     app: App | None = None,
-    ready: Callable[[str], None] | None = None,
-    must_fit: bool = False,
     is_told: Callable[[], bool] = bool,
     waits: bool = False,
 ) -> int:
@@ -72,35 +58,27 @@ async def serve(
     `settings.drain_seconds`), and returns 0, or 130 after SIGINT. A signal that comes before it serves ends it with 143 or
     130. A second signal ends the process at once.
 
-    Without `must_fit` it starts without a database, too: until that is there, `/readyz` and every call that needs it
-    answer 503.
-
     Args:
         settings: with `database_url` (empty: the PG… variables decide) and those of the gateway.
         app: check args against its kinds, and refuse other kinds.
-        ready: called with the URL as soon as requests are served.
-        must_fit: begin only with a database whose schema this code can serve.
         waits: begin also while the database cannot be reached or has no schema yet; where its tokens have to be counted, as soon
-            as they can be.
+            as they can be. Until it is there, `/readyz` and every call that needs it answer 503.
         is_told: whether a signal came before this was called.
 
     Raises:
         SettingsError: strangers could reach it without a token, the token is no good, or the address cannot be bound.
-        DatabaseUnavailable: without `waits`: with `must_fit`, and off loopback without `gateway_token`, where the tokens of
-            the database have to be counted.
-        SchemaMismatch: with `must_fit`. SchemaOutdated: without `waits`, as DatabaseUnavailable.
+        SchemaMismatch: this code cannot serve the schema.
+        DatabaseUnavailable, SchemaOutdated: without `waits`.
     """
     check_binding(settings)
     stop = StopSignal()
     try:
         if is_told():
             return NOT_BEGUN
-        fits = not must_fit or await _is_fit(settings, waits=waits)
         await check_address(settings)
+        fits = await _is_fit(settings, waits=waits)
         async with nullcontext() if fits else _reminding(settings), _open_when_there(settings, app, waits=waits) as url:
             log.info("gateway serves %s", url)
-            if ready is not None:
-                ready(url)
             await stop.wait()
             log.info("gateway stops: finishing the requests in flight")
     except asyncio.CancelledError:

@@ -10,6 +10,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable
 from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import datetime, timedelta
+from functools import partial
 from time import monotonic
 
 from leasehold.client.feed.changes import Change, Wanted
@@ -120,7 +121,8 @@ class Hub:
                 await asyncio.sleep(pause)
                 continue
             await self._tell_all(changes, str(feed.cursor))
-            self._tell_news(found)
+            if not found.is_empty:
+                self._put(partial(news_messages, found))
             pause = SHORTEST_PAUSE if changes or not found.is_empty else min(pause * 2, LONGEST_PAUSE)
             if not feed.is_behind:
                 await self._wait(pause)
@@ -133,11 +135,6 @@ class Hub:
         except LeaseholdError as error:
             log.debug("logs, progress and schedules cannot be read: %s", error)
             return Found()
-
-    def _tell_news(self, found: Found) -> None:
-        if found.is_empty:
-            return
-        self._put(lambda wanted: news_messages(found, wanted))
 
     def _put(self, messages: Callable[[Wanted], Iterable[StreamMessage]]) -> None:
         """Give each listener its messages, encoded once for all who get the same."""
