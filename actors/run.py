@@ -16,7 +16,7 @@ from leasehold.actors.identity import made_up_id
 from leasehold.actors.probes import Probes, answer_idly
 from leasehold.actors.process import Process, open_process
 from leasehold.actors.processes.pool import check_process_kinds
-from leasehold.actors.supervise import culprit, nobody, supervise, until_there
+from leasehold.actors.supervise import Actor, culprit, nobody, supervise, until_there
 from leasehold.actors.upkeep.due_jobs import DueJobs
 from leasehold.actors.upkeep.janitor import Accountant, Janitor
 from leasehold.actors.upkeep.reaper import Reaper
@@ -36,17 +36,8 @@ log = logging.getLogger(__name__)
 ACTORS = ("worker", "scheduler", "reaper")
 
 
-class Drainable(Protocol):
+class Drainable(Actor, Protocol):
     """An actor that can end in good order."""
-
-    @property
-    def name(self) -> str:
-        """The name in log lines."""
-        ...
-
-    async def run(self) -> None:
-        """Work until drained."""
-        ...
 
     def drain(self) -> None:
         """End in good order."""

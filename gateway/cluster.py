@@ -39,14 +39,14 @@ class ClusterStatus(msgspec.Struct, frozen=True):
 
 
 def refusal_of(status: int, body: bytes, what: str) -> Refusal:
-    """The refusal for an answer that is no success.
-
-    Args:
-        status: of HTTP.
-        body: a `Status` of Kubernetes, or whatever a proxy in between says.
-        what: that was asked for: `statefulsets/scale of web in the namespace shop`.
-    """
-    said = f"Kubernetes answered {status}: {_reason(body)}"
+    """The refusal for an answer that is no success, with a `Status` of Kubernetes or the words of a proxy in between. `what` was
+    asked for."""
+    try:
+        told = msgspec.json.decode(body, type=ClusterStatus).message
+    except msgspec.DecodeError:
+        told = None
+    reason = " ".join((told or body.decode("utf-8", "replace")).split())[:LONGEST_REASON] or "nothing more"
+    said = f"Kubernetes answered {status}: {reason}"
     if status == 404:
         return Refusal(UNKNOWN_STATEFULSET, f"there is no {what}; {said}")
     if status == 429 or status >= 500:
@@ -56,52 +56,33 @@ def refusal_of(status: int, body: bytes, what: str) -> Refusal:
     return Refusal(KUBERNETES_REFUSED, said)
 
 
-def _reason(body: bytes) -> str:
-    try:
-        told = msgspec.json.decode(body, type=ClusterStatus).message
-    except msgspec.DecodeError:
-        told = None
-    text = told or body.decode("utf-8", "replace")
-    return " ".join(text.split())[:LONGEST_REASON] or "nothing more"
-
-
 log = logging.getLogger(__name__)
 
 SECONDS = 10.0
-MERGE_PATCH = "application/merge-patch+json"
 LARGEST_ANSWER = 1 << 20
 
 
-async def ask(
-    pod: Pod, method: Literal["GET", "PATCH"], path: str, what: str, patch: object = None, *, seconds: float = SECONDS
-) -> bytes:
-    """The body of the answer.
-
-    Args:
-        pod: who asks.
-        method: GET, or PATCH with a JSON merge patch.
-        path: of the object.
-        what: the object in words, for refusals.
-        patch: what is to change.
-        seconds: how long the answer may take.
+async def ask(pod: Pod, path: str, what: str, patch: object = None) -> bytes:
+    """The body of the answer to GET, or to PATCH with a JSON merge patch. `what` is the object in words, for refusals.
 
     Raises:
         Refusal: there is no token here, or the API server cannot be reached, is not trusted, is too slow or refuses.
     """
+    method = "GET" if patch is None else "PATCH"
     trust = pod.trust()
     headers = {"Authorization": f"Bearer {pod.token()}", "Accept": "application/json"}
-    body = None if patch is None else msgspec.json.encode(patch)
-    if body is not None:
-        headers["Content-Type"] = MERGE_PATCH
+    body = None
+    if patch is not None:
+        body, headers["Content-Type"] = msgspec.json.encode(patch), "application/merge-patch+json"
     try:
         async with (
-            ClientSession(connector=TCPConnector(ssl=trust), timeout=ClientTimeout(total=seconds)) as session,
+            ClientSession(connector=TCPConnector(ssl=trust), timeout=ClientTimeout(total=SECONDS)) as session,
             # A redirect would take the token to somebody else.
             session.request(method, pod.url + path, data=body, headers=headers, allow_redirects=False) as response,
         ):
             status, answer = response.status, await _read(response)
     except (ClientError, OSError) as error:
-        refusal = _unreached(pod, error, seconds, is_change=patch is not None)
+        refusal = _unreached(pod, error, is_change=patch is not None)
         log.warning("%s %s: %s", method, path, refusal)
         raise refusal from error
     if status == 200:
@@ -121,10 +102,10 @@ async def _read(response: ClientResponse) -> bytes:
     return bytes(found[:LARGEST_ANSWER])
 
 
-def _unreached(pod: Pod, error: BaseException, seconds: float, *, is_change: bool) -> Refusal:
+def _unreached(pod: Pod, error: BaseException, *, is_change: bool) -> Refusal:
     if isinstance(error, TimeoutError):
         doubt = "; it may have done so all the same: ask for the replicas" if is_change else ""
-        return Refusal(KUBERNETES_TIMEOUT, f"{pod.url} has not answered within {seconds:g} s{doubt}")
+        return Refusal(KUBERNETES_TIMEOUT, f"{pod.url} has not answered within {SECONDS:g} s{doubt}")
     if isinstance(error, ClientSSLError | ssl.SSLError):
         return Refusal(KUBERNETES_UNTRUSTED, f"{pod.url} is not who {pod.folder / 'ca.crt'} vouches for: {error}")
     return Refusal(KUBERNETES_UNAVAILABLE, f"{pod.url} cannot be reached: {error or type(error).__name__}")
@@ -202,18 +183,12 @@ class Scale(msgspec.Struct, frozen=True, rename={"api_version": "apiVersion"}):
 
 
 class WorkerSet:
-    """The StatefulSet that the settings name.
+    """The StatefulSet that the settings name, with its namespace and how many pods anybody may ask for. `pod` is the gateway's
+    own; None outside Kubernetes."""
 
-    Args:
-        settings: with its name, its namespace and how many pods anybody may ask for.
-        pod: the gateway's own; None outside Kubernetes.
-        seconds: how long Kubernetes may take for an answer.
-    """
-
-    def __init__(self, settings: Settings, pod: Pod | None, *, seconds: float = SECONDS) -> None:
+    def __init__(self, settings: Settings, pod: Pod | None) -> None:
         self._settings = settings
         self._pod = pod
-        self._seconds = seconds
 
     @property
     def can_scale(self) -> bool:
@@ -227,7 +202,7 @@ class WorkerSet:
 
     async def read(self) -> tuple[str, str, Scale]:
         """Its namespace, its name and its scale. Raises Refusal."""
-        return await self._ask("GET")
+        return await self._ask()
 
     async def scale(self, replicas: int) -> tuple[str, str, Scale]:
         """Ask for this many pods; answers as `read` does, as soon as Kubernetes has written it down. Raises Refusal."""
@@ -236,26 +211,21 @@ class WorkerSet:
             raise refuse_field(
                 "$.replicas", f"the settings of the gateway allow {fewest} to {most} pods, not {replicas}"
             )
-        namespace, name, scale = await self._ask("PATCH", {"spec": {"replicas": replicas}})
+        namespace, name, scale = await self._ask({"spec": {"replicas": replicas}})
         log.info("%s in the namespace %s is to have %d pods", name, namespace, scale.spec.replicas)
         return namespace, name, scale
 
-    async def _ask(self, method: Literal["GET", "PATCH"], patch: object = None) -> tuple[str, str, Scale]:
-        pod, name = self._where()
-        namespace = self._settings.k8s_namespace or pod.namespace()
-        path = f"/apis/apps/v1/namespaces/{namespace}/statefulsets/{name}/scale"
-        what = f"statefulsets/scale {name} in the namespace {namespace}"
-        answer = await ask(pod, method, path, what, patch, seconds=self._seconds)
-        try:
-            return namespace, name, msgspec.json.decode(answer, type=Scale)
-        except msgspec.DecodeError as error:
-            log.warning("%s %s: %s: %s", method, path, error, answer[:200])
-            raise Refusal(KUBERNETES_UNREADABLE, f"what {pod.url} answers is no Scale: {error}") from error
-
-    def _where(self) -> tuple[Pod, str]:
-        name = self._settings.k8s_worker_statefulset
-        if self._pod is None:
+    async def _ask(self, patch: object = None) -> tuple[str, str, Scale]:
+        pod, name = self._pod, self._settings.k8s_worker_statefulset
+        if pod is None:
             raise Refusal(NOT_IN_KUBERNETES, "this gateway does not run in Kubernetes, so there are no pods to count")
         if name is None:
             raise Refusal(NOT_IN_KUBERNETES, f"{SETTING} does not say which StatefulSet the workers are")
-        return self._pod, name
+        namespace = self._settings.k8s_namespace or pod.namespace()
+        path = f"/apis/apps/v1/namespaces/{namespace}/statefulsets/{name}/scale"
+        answer = await ask(pod, path, f"statefulsets/scale {name} in the namespace {namespace}", patch)
+        try:
+            return namespace, name, msgspec.json.decode(answer, type=Scale)
+        except msgspec.DecodeError as error:
+            log.warning("%s %s: %s: %s", "GET" if patch is None else "PATCH", path, error, answer[:200])
+            raise Refusal(KUBERNETES_UNREADABLE, f"what {pod.url} answers is no Scale: {error}") from error

@@ -1,4 +1,4 @@
-"""The gateway's metrics: of the database, of requests, and of the doctor's checks."""
+"""The gateway's metrics: of the database, and of requests."""
 
 from __future__ import annotations
 
@@ -7,94 +7,34 @@ import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from time import monotonic, perf_counter
-from typing import Protocol
+from time import perf_counter
 
 from aiohttp import web
 
-from leasehold.checks.checkup import check_all
-from leasehold.checks.verdicts import Check
-from leasehold.database import Database
+from leasehold.client.nouns.metrics import Metrics
 from leasehold.errors import LeaseholdError
 from leasehold.observability.metrics import Histogram, HistogramValue, Labels, Values, single
 from leasehold.records.measures import FleetMeasures, OldestReady, QueueTotals
 from leasehold.records.queues import QueueCounts
 from leasehold.records.workers import IdentityCount
-from leasehold.settings import Settings
 
 log = logging.getLogger(__name__)
 
-FRESH_SECONDS = 10.0
-MEASURED_SECONDS = 5.0
 MOST_QUEUES = 200
 OTHER = "(other)"
-PLACE = "as this gateway reaches it"
-
-Examine = Callable[[], Awaitable[Sequence[Check]]]
-
-
-class Checkup:
-    """The last examination, and how to make another one once that is no longer fresh."""
-
-    def __init__(self, examine: Examine, now: Callable[[], float] = monotonic) -> None:
-        self._examine = examine
-        self._now = now
-        self._found: Sequence[Check] = ()
-        self._ended: float | None = None
-        self._turn = asyncio.Lock()
-
-    async def checks(self, within: float = FRESH_SECONDS) -> Sequence[Check]:
-        """What was found at most `within` seconds ago. Raises LeaseholdError where the database cannot be asked."""
-        async with self._turn:
-            if self._ended is None or self._now() - self._ended >= within:
-                self._found = await self._examine()
-                self._ended = self._now()
-        return self._found
-
-
-def checkup_of(database: Database, settings: Settings) -> Checkup:
-    """Of the database of a gateway, with the rights of its role."""
-
-    async def examine() -> Sequence[Check]:
-        return await check_all(database, settings, PLACE, None)
-
-    return Checkup(examine)
-
 
 Found = dict[str, Values]
 
 
-class MeasuringClient(Protocol):
-    """What is asked of `leasehold.Client.metrics`."""
-
-    async def identities(self) -> list[IdentityCount]: ...
-    async def fleet(self) -> FleetMeasures: ...
-    async def counts(self) -> list[QueueCounts]: ...
-    async def oldest_ready(self) -> list[OldestReady]: ...
-    async def totals(self) -> list[QueueTotals]: ...
-    async def time_bounds(self) -> list[float]: ...
-
-
 class DatabaseMetrics:
-    """The last answers of the database. If it does not answer, `leasehold_up` is 0 and there is nothing else."""
+    """What the database says of itself. If it does not answer, `leasehold_up` is 0 and there is nothing else."""
 
-    def __init__(self, client: MeasuringClient, now: Callable[[], float] = monotonic) -> None:
+    def __init__(self, client: Metrics) -> None:
         self._client = client
-        self._now = now
-        self._found: Found = {}
-        self._asked: float | None = None
         self._was_up = True
-        self._turn = asyncio.Lock()
 
     async def values(self) -> Mapping[str, Values]:
         """For `leasehold.observability.metrics.expose`, by name."""
-        async with self._turn:
-            if self._asked is None or self._now() - self._asked >= MEASURED_SECONDS:
-                self._found = await self._ask()
-                self._asked = self._now()
-        return self._found
-
-    async def _ask(self) -> Found:
         found: Found = {"leasehold_up": single(1)}
         try:
             found |= fleet_values(await self._client.fleet())
@@ -178,21 +118,42 @@ STREAM_TYPE = "text/event-stream"
 
 class Requests:
     """Counts requests by method, route and status, and how long they took by route. Routes are those of the table; all
-    unknown paths count as one."""
+    unknown paths count as one.
+
+    Attributes:
+        is_draining: `finish` was called.
+    """
 
     def __init__(self) -> None:
         self._counts: dict[tuple[str, str, str], int] = {}
         self._seconds: dict[str, Histogram] = {}
-        self.in_flight = 0
+        self._in_flight = 0
+        self._none_in_flight = asyncio.Event()
+        self._none_in_flight.set()
+        self.is_draining = False
 
     @contextmanager
     def under_way(self) -> Generator[None]:
         """Around each request."""
-        self.in_flight += 1
+        self._in_flight += 1
+        self._none_in_flight.clear()
         try:
             yield
         finally:
-            self.in_flight -= 1
+            self._in_flight -= 1
+            if not self._in_flight:
+                self._none_in_flight.set()
+
+    async def finish(self, seconds: float) -> bool:
+        """Wait until nothing is in flight, also what has a body that still arrives, at most `seconds`. Returns whether everything
+        was finished."""
+        self.is_draining = True
+        try:
+            async with asyncio.timeout(seconds):
+                await self._none_in_flight.wait()
+        except TimeoutError:
+            return False
+        return True
 
     def answered(self, request: web.Request, response: web.StreamResponse, began: float) -> None:
         """Count one request, which began at `perf_counter()` = `began`."""
@@ -208,7 +169,7 @@ class Requests:
         """For `leasehold.observability.metrics.expose`."""
         yield "leasehold_http_requests_total", dict(self._counts)
         yield "leasehold_http_request_seconds", {(route,): each.value() for route, each in self._seconds.items()}
-        yield "leasehold_http_requests_in_flight", single(self.in_flight)
+        yield "leasehold_http_requests_in_flight", single(self._in_flight)
 
 
 REQUESTS = web.AppKey("requests", Requests)

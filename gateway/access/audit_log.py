@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import msgspec
 
@@ -39,76 +39,45 @@ class Act(msgspec.Struct, frozen=True, kw_only=True):
     request_id: str
 
 
-class AuditLog(Protocol):
-    """Where acts are written down."""
-
-    async def write(self, act: Act) -> int:
-        """Write the row before the request is handled. Returns its number."""
-        ...
-
-    async def close(self, audit_id: int, status: int) -> None:
-        """Write the status once the request is handled."""
-        ...
-
-
-class DatabaseAuditLog:
+class AuditLog:
     """The table `audit_log`."""
 
     def __init__(self, database: Caller) -> None:
         self._database = database
 
-    async def write(self, act: Act) -> int:
-        """One row, without a status."""
-        detail = msgspec.json.encode(act.detail).decode() if act.detail else None
-        written = await self._database.call_value(
-            "write_audit",
-            act.identity.name,
-            act.identity.token_id,
-            act.action,
-            detail,
-            act.address,
-            act.request_id,
-        )
-        assert isinstance(written, int)
-        return written
+    async def audited(self, act: Act, status: int, work: Callable[[], Awaitable[Any]]) -> Any:
+        """Write the row, do `work` in the caller's name, then write the status: `status`, unless the result or an error has its
+        own."""
+        audit_id = await self._write(act)
+        try:
+            with acting_as(act.identity.name):
+                result = await work()
+        except Exception as error:
+            await self._close(audit_id, act, classify(error).status)
+            raise
+        await self._close(audit_id, act, getattr(result, "status", None) or status)
+        return result
 
-    async def close(self, audit_id: int, status: int) -> None:
-        """Write its status. If that fails, the row stays without one; the request itself is answered."""
+    async def _write(self, act: Act) -> object:
+        detail = msgspec.json.encode(act.detail).decode() if act.detail else None
+        who = act.identity
+        return await self._database.call_value(
+            "write_audit", who.name, who.token_id, act.action, detail, act.address, act.request_id
+        )
+
+    async def _close(self, audit_id: object, act: Act, status: int) -> None:
+        """If that fails, the row stays without a status; the request itself is answered."""
         try:
             await self._database.call_value("close_audit", audit_id, status, timeout=CLOSE_SECONDS)
         except LeaseholdError as error:
             log.warning("audit row %s stays without its status %s: %s", audit_id, status, error)
+        told = {"token_id": act.identity.token_id, "audit_id": audit_id}
+        log.info("%s by %s: %s", act.action, act.identity.name, status, extra=told)
 
 
 def is_audited(method: str, path: str, scope: Scope | None) -> bool:
     """Whether calls of this route are written to the audit log."""
     return scope in AUDITED and method not in UNAUDITED_METHODS and path not in UNAUDITED_PATHS
-
-
-async def audited(audit_log: AuditLog, act: Act, status: int, work: Callable[[], Awaitable[Any]]) -> Any:
-    """Write the row, do `work` in the caller's name, then write the status.
-
-    Args:
-        audit_log: where the row goes.
-        act: what the row tells.
-        status: of the answer, unless the result or an error has its own.
-        work: handles the request.
-    """
-    audit_id = await audit_log.write(act)
-    try:
-        with acting_as(act.identity.name):
-            result = await work()
-    except Exception as error:
-        await _close(audit_log, audit_id, act, classify(error).status)
-        raise
-    await _close(audit_log, audit_id, act, getattr(result, "status", None) or status)
-    return result
-
-
-async def _close(audit_log: AuditLog, audit_id: int, act: Act, status: int) -> None:
-    await audit_log.close(audit_id, status)
-    told = {"token_id": act.identity.token_id, "audit_id": audit_id}
-    log.info("%s by %s: %s", act.action, act.identity.name, status, extra=told)
 
 
 def describe(parameters: msgspec.Struct, body: object) -> dict[str, Any]:

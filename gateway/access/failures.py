@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import math
 from collections.abc import Callable
 
 Clock = Callable[[], float]
@@ -51,8 +50,3 @@ def network_of(address: str | None) -> str:
             return str(parsed.ipv4_mapped)
         return str(ipaddress.ip_network((parsed, 64), strict=False))
     return str(parsed)
-
-
-def retry_after(seconds: float) -> str:
-    """Whole seconds, at least one."""
-    return str(max(1, math.ceil(seconds)))

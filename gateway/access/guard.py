@@ -5,17 +5,18 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import logging
+import math
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Final
 
 from aiohttp import web
 
 from leasehold.access.tokens import is_session, is_token
 from leasehold.errors import DatabaseUnavailable, SettingsError
-from leasehold.gateway.access.failures import Failures, retry_after
+from leasehold.gateway.access.failures import Failures
 from leasehold.gateway.access.identities import ANONYMOUS, BOOTSTRAP, Identity, Scope
-from leasehold.gateway.access.sessions import CSRF_HEADER, lookup_text, session_of
-from leasehold.gateway.access.token_cache import TokenStore
+from leasehold.gateway.access.token_cache import TokenCache
 from leasehold.gateway.http.headers import Cors
 from leasehold.gateway.http.problems import (
     FOREIGN_ORIGIN,
@@ -28,41 +29,35 @@ from leasehold.gateway.http.problems import (
 )
 from leasehold.settings import Settings
 
-__all__ = ["Guard", "Scope", "check_binding", "host_name", "is_loopback"]
-
 log = logging.getLogger(__name__)
 
 SHORTEST_PUBLIC_TOKEN = 16
 CHALLENGE = 'Bearer realm="leasehold"'
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+COOKIE: Final = "leasehold_session"
+CSRF_HEADER: Final = "X-Leasehold-CSRF"
+"""What pages of other sites cannot send; each change by a session has to have it."""
 
 
 class Guard:
     """Decides whether a request is admitted, and who sent it.
 
     Args:
-        token: the one of the settings, which may do everything.
-        store: tokens with scopes; None if there are none.
-        cors: the origins whose pages may send requests.
-        is_public: other machines can reach the gateway, so nobody is admitted without a token.
+        settings: with the token that may do everything, and the address: where other machines can reach it, nobody is admitted
+            without a token.
+        tokens: those with scopes.
         clock: seconds, of any beginning, for the wrong tokens of an address.
+
+    Attributes:
+        cors: the origins whose pages may send requests.
     """
 
-    def __init__(
-        self,
-        token: str | None,
-        store: TokenStore | None = None,
-        *,
-        cors: Cors | None = None,
-        is_public: bool = False,
-        clock: Callable[[], float],
-    ) -> None:
-        self._token = token
-        self._expected = token.encode() if token else None
-        self._store = store
-        self._cors = cors or Cors()
-        self._is_public = is_public
+    def __init__(self, settings: Settings, tokens: TokenCache, clock: Callable[[], float]) -> None:
+        self._token = settings.gateway_token or None
+        self._is_public = not is_loopback(settings.gateway_host)
+        self._tokens = tokens
         self._failures = Failures(clock)
+        self.cors = Cors(settings.gateway_cors_origins)
 
     async def admit(self, request: web.Request, scope: Scope, *, outlasts_database: bool = False) -> Identity:
         """Find out who calls. With `outlasts_database`, a token that was good some minutes ago is accepted while the
@@ -122,31 +117,30 @@ class Guard:
     async def _anonymous(self, request: web.Request) -> Identity | None:
         """On loopback without any token everybody is admitted, except web pages in the user's browser. The Host header
         reveals a page that rebinds its name to 127.0.0.1, the Origin header one that sends a form."""
-        if self._expected is not None or self._is_public:
-            return None
-        if self._store is not None and await self._store.has_any():
+        if self._token is not None or self._is_public or await self._tokens.has_any():
             return None
         host = request.headers.get("Host", "")
         if not is_loopback(host_name(host)):
             raise Refusal(UNKNOWN_HOST, f"Without a token only loopback names are served, not {host!r}.")
         origin = request.headers.get("Origin")
-        if origin is not None and request.method not in SAFE_METHODS and not self._is_at_home(origin, host):
+        if (
+            origin is not None
+            and request.method not in SAFE_METHODS
+            and not (origin.partition("://")[2] == host or self.cors.allows(origin))
+        ):
             raise Refusal(FOREIGN_ORIGIN, f"Without a token, pages of {origin[:200]!r} may change nothing.")
         return ANONYMOUS
-
-    def _is_at_home(self, origin: str, host: str) -> bool:
-        return origin.partition("://")[2] == host or self._cors.allows(origin)
 
     async def identify(self, token: str, address: str | None) -> Identity | None:
         """The owner of a token or of a session's text. Text that cannot be a token belongs to nobody and is not counted.
         A possible token is always looked up; only tokens that the database refuses count against the address."""
         if self._is_expected(token):
             return BOOTSTRAP
-        if self._store is None or not is_possible(token):
+        if not is_possible(token):
             return None
-        identity = self._store.recall(token)
+        identity = self._tokens.recall(token)
         if identity is None:
-            identity = await self._store.find(token, is_suspect=self._failures.wait_for(address) > 0)
+            identity = await self._tokens.find(token, is_suspect=self._failures.wait_for(address) > 0)
         if identity is None:
             self._check_failures(address)
             if self._failures.add(address):
@@ -155,16 +149,16 @@ class Guard:
 
     def _last_known(self, request: web.Request) -> Identity | None:
         token = self._shown_by(request)
-        return None if token is None or self._store is None else self._store.last_known(token)
+        return None if token is None else self._tokens.last_known(token)
 
     async def _find(self, token: str) -> Identity | None:
         if self._is_expected(token):
             return BOOTSTRAP
-        return await self._store.find(token) if self._store is not None and is_possible(token) else None
+        return await self._tokens.find(token) if is_possible(token) else None
 
     def _is_expected(self, token: str) -> bool:
         given = token.encode("utf-8", "surrogateescape")
-        return self._expected is not None and hmac.compare_digest(given, self._expected)
+        return self._token is not None and hmac.compare_digest(given, self._token.encode())
 
     def _check_failures(self, address: str | None) -> None:
         seconds = self._failures.wait_for(address)
@@ -172,8 +166,19 @@ class Guard:
             raise Refusal(
                 TOO_MANY_FAILURES,
                 "Too many wrong tokens came from this address.",
-                headers={"Retry-After": retry_after(seconds)},
+                headers={"Retry-After": str(math.ceil(seconds))},
             )
+
+
+def session_of(request: web.BaseRequest) -> str | None:
+    """What the cookie of a request says, if it can be a session."""
+    secret = request.cookies.get(COOKIE)
+    return secret if secret is not None and is_session(secret) else None
+
+
+def lookup_text(secret: str, token: str | None) -> str:
+    """The text whose hash the database has: the secret, and with a session of the settings their token."""
+    return f"{secret}.{token or ''}" if is_session(secret, of_settings=True) else secret
 
 
 def is_possible(text: str) -> bool:
@@ -224,10 +229,10 @@ def check_binding(settings: Settings) -> None:
         )
 
 
-async def check_tokens(settings: Settings, store: TokenStore | None) -> None:
+async def check_tokens(settings: Settings, tokens: TokenCache) -> None:
     """Refuses to serve other machines without any token. Raises SettingsError, and DatabaseUnavailable."""
     host = settings.gateway_host
-    if is_loopback(host) or settings.gateway_token is not None or (store is not None and await store.has_any()):
+    if is_loopback(host) or settings.gateway_token is not None or await tokens.has_any():
         return
     raise SettingsError(
         f"gateway_host = {host!r} can be reached from other machines and there is no token: make one with "

@@ -1,4 +1,4 @@
-"""Browsers that signed in: a token, shown once, becomes a session whose secret stays in a cookie.
+"""Browsers that sign in and out: a token, shown once, becomes a session whose secret stays in a cookie.
 
 A session is found as its token is, so it ends when that is revoked. Scripts cannot read the cookie, and other sites cannot
 have it sent. A session of the token in the settings also ends when that is changed: its hash is made of both.
@@ -6,77 +6,77 @@ have it sent. A session of the token in the settings also ends when that is chan
 
 from __future__ import annotations
 
-from typing import Final, Protocol
-
-import msgspec
 from aiohttp import web
 
-from leasehold.access.tokens import hash_token, is_session, make_session
+from leasehold.access.tokens import hash_token, make_session
 from leasehold.database import Caller
+from leasehold.errors import NotFound
+from leasehold.gateway.access.guard import CHALLENGE, COOKIE, Guard, lookup_text, session_of
 from leasehold.gateway.access.identities import Identity
-
-COOKIE: Final = "leasehold_session"
-CSRF_HEADER: Final = "X-Leasehold-CSRF"
-"""What pages of other sites cannot send; each change by a session has to have it."""
-
-
-class Session(msgspec.Struct, frozen=True):
-    """A browser that signed in: what its cookie says, and for how many seconds."""
-
-    secret: str
-    seconds: float
+from leasehold.gateway.http.headers import prefix_of
+from leasehold.gateway.http.problems import FOREIGN_ORIGIN, UNAUTHORIZED, Refusal
+from leasehold.settings import Settings
 
 
-class SessionStore(Protocol):
-    """Where sessions are kept."""
+class Sessions:
+    """Exchanges tokens for sessions, which the table `api_sessions` keeps.
 
-    async def open(self, identity: Identity) -> Session: ...
-    async def close(self, secret: str) -> None: ...
-
-
-class DatabaseSessions:
-    """The table `api_sessions`.
-
-    Args:
-        lifetime: seconds after which a session ends by itself.
-        token: the one of the settings.
+    Attributes:
+        guard: knows who owns a token.
     """
 
-    def __init__(self, database: Caller, lifetime: float, token: str | None) -> None:
+    def __init__(self, guard: Guard, database: Caller, settings: Settings) -> None:
+        self.guard = guard
         self._database = database
-        self._lifetime = lifetime
-        self._token = token
+        self._settings = settings
 
-    async def open(self, identity: Identity) -> Session:
-        """Sign in whoever showed the token of `identity`. Raises NotFound if that was revoked meanwhile."""
+    async def open(self, request: web.Request, token: str) -> tuple[Identity, str]:
+        """Sign in with a token: its owner, and the cookie.
+
+        Raises Refusal: a wrong token, or too many of them, or a page of another site, which would sign its visitor in as somebody
+        else; DatabaseUnavailable.
+        """
+        if request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
+            raise Refusal(FOREIGN_ORIGIN, "Only a page of this gateway signs in.")
+        identity = None
+        if token.isascii() and token.isprintable():
+            identity = await self.guard.identify(token, request.remote)
+        if identity is None:
+            raise _wrong_token()
         secret = make_session(of_settings=identity.token_id is None)
-        key = hash_token(lookup_text(secret, self._token))
-        seconds = await self._database.call_value("create_session", key, identity.token_id, self._lifetime)
+        lifetime = self._settings.gateway_session_seconds
+        try:
+            seconds = await self._database.call_value("create_session", self._key(secret), identity.token_id, lifetime)
+        except NotFound:  # it was revoked meanwhile
+            raise _wrong_token() from None
         assert isinstance(seconds, float)
-        return Session(secret, seconds)
+        await self._forget(request)
+        return identity, _cookie(request, secret, seconds)
 
-    async def close(self, secret: str) -> None:
-        """Sign out; nothing happens where nobody is signed in."""
-        await self._database.call_value("close_session", hash_token(lookup_text(secret, self._token)))
+    async def close(self, request: web.Request) -> str:
+        """Sign out; the cookie that takes the old one away. Raises Refusal for a page of another site."""
+        await self.guard.find_caller(request)
+        await self._forget(request)
+        return _cookie(request, "", 0)
+
+    async def _forget(self, request: web.Request) -> None:
+        """End the session that the browser had."""
+        secret = session_of(request)
+        if secret is not None:
+            await self._database.call_value("close_session", self._key(secret))
+
+    def _key(self, secret: str) -> bytes:
+        return hash_token(lookup_text(secret, self._settings.gateway_token))
 
 
-def session_of(request: web.BaseRequest) -> str | None:
-    """What the cookie of a request says, if it can be a session."""
-    secret = request.cookies.get(COOKIE)
-    return secret if secret is not None and is_session(secret) else None
+def _wrong_token() -> Refusal:
+    return Refusal(UNAUTHORIZED, "This token is not active.", headers={"WWW-Authenticate": CHALLENGE})
 
 
-def lookup_text(secret: str, token: str | None) -> str:
-    """The text whose hash the database has: the secret, and with a session of the settings their token."""
-    return f"{secret}.{token or ''}" if is_session(secret, of_settings=True) else secret
-
-
-def cookie_of(secret: str, seconds: float, *, path: str, is_secure: bool) -> str:
-    """The header Set-Cookie; 0 seconds take the cookie away."""
+def _cookie(request: web.Request, secret: str, seconds: float) -> str:
+    """The header Set-Cookie; 0 seconds take the cookie away. The browser sends it below our prefix only, and by TLS only where it
+    came so, with us or with the proxy before us."""
+    path = f"{prefix_of(request)}/"
     parts = [f"{COOKIE}={secret}", f"Path={path}", f"Max-Age={int(seconds)}", "HttpOnly", "SameSite=Strict"]
-    return "; ".join([*parts, *(["Secure"] if is_secure else [])])
-
-
-def is_secure(request: web.BaseRequest) -> bool:
-    """Whether the browser speaks TLS, with us or with the proxy before us."""
-    return request.secure or request.headers.get("X-Forwarded-Proto", "").partition(",")[0].strip() == "https"
+    proxied = request.headers.get("X-Forwarded-Proto", "").partition(",")[0].strip()
+    return "; ".join([*parts, "Secure"] if request.secure or proxied == "https" else parts)

@@ -11,7 +11,6 @@ import asyncio
 import math
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from typing import Protocol
 
 import msgspec
 
@@ -31,29 +30,6 @@ LOOKUP_SECONDS = 25.0  # with the wait for those that are looked up before it
 SUSPECT_LOOKUPS_AT_ONCE = 1
 
 
-class TokenStore(Protocol):
-    """Where a guard finds tokens."""
-
-    def recall(self, token: str) -> Identity | None:
-        """The owner of this token if it is cached. Does not wait."""
-        ...
-
-    async def find(self, token: str, *, is_suspect: bool = False) -> Identity | None:
-        """The owner of this token, or None. Suspects are looked up one after the other, so that they delay nobody else.
-
-        Raises DatabaseUnavailable.
-        """
-        ...
-
-    def last_known(self, token: str) -> Identity | None:
-        """The owner of this token when the database was last asked, at most some minutes ago."""
-        ...
-
-    async def has_any(self) -> bool:
-        """Whether there has ever been a token: revoking the last one must not admit everybody. Raises DatabaseUnavailable."""
-        ...
-
-
 class Remembered(msgspec.Struct, frozen=True):
     """What was found, and until when it is valid."""
 
@@ -61,7 +37,7 @@ class Remembered(msgspec.Struct, frozen=True):
     until: float
 
 
-class DatabaseTokens:
+class TokenCache:
     """Tokens by their hash. Requests that look up the same token at the same time share one query.
 
     Attributes:
@@ -94,15 +70,16 @@ class DatabaseTokens:
         self._any = None
 
     def recall(self, token: str) -> Identity | None:
-        """The owner of this token if it is cached."""
+        """The owner of this token if it is cached. Does not wait."""
         return self._valid(self._remembered, hash_token(token))
 
     def last_known(self, token: str) -> Identity | None:
-        """The last known owner of this token, unless a change was notified since."""
+        """The owner of this token when the database was last asked, at most some minutes ago and before any change."""
         return self._valid(self._last_known, hash_token(token))
 
     async def find(self, token: str, *, is_suspect: bool = False) -> Identity | None:
-        """The owner of this token. A token that was good recently is no suspect."""
+        """The owner of this token, or None. Suspects are looked up one after the other, so that they delay nobody else; a token
+        that was good recently is none. Raises DatabaseUnavailable."""
         key = hash_token(token)
         found = self._remembered.get(key) or self._refused.get(key)
         if found is not None and self._clock() < found.until:
@@ -121,7 +98,7 @@ class DatabaseTokens:
             raise DatabaseUnavailable("too many tokens are being looked up for this one to be found in time") from None
 
     async def has_any(self) -> bool:
-        """Whether there has ever been a token."""
+        """Whether there has ever been a token: revoking the last one must not admit everybody. Raises DatabaseUnavailable."""
         if self._any is not None and self._clock() < self._any[1]:
             return self._any[0]
         epoch = self._epoch
@@ -151,11 +128,7 @@ class DatabaseTokens:
                 self._asking.pop(key, None)
         identity, lives = None, math.inf
         for row in rows:
-            identity = Identity(
-                name=row["name"],
-                scopes=scopes_of(row["scopes"]),
-                token_id=row["token_id"],
-            )
+            identity = Identity(name=row["name"], scopes=scopes_of(row["scopes"]), token_id=row["token_id"])
             lives = math.inf if row["expires_in"] is None else row["expires_in"]
         now = self._clock()
         if identity is None:
@@ -186,9 +159,9 @@ def _retrieve(task: asyncio.Task[Identity | None]) -> None:
 @asynccontextmanager
 async def open_tokens(
     database: Database, clock: Callable[[], float], *, listens: bool = True
-) -> AsyncGenerator[DatabaseTokens]:
+) -> AsyncGenerator[TokenCache]:
     """The token cache of a database, kept up to date while this is open. Without `listens` it asks once a second."""
-    tokens = DatabaseTokens(database, clock)
+    tokens = TokenCache(database, clock)
 
     def changed() -> None:
         tokens.hears = ear.listening

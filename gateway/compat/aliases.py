@@ -11,18 +11,6 @@ from collections.abc import Iterable
 import msgspec
 
 from leasehold.gateway.compat import capacity, heartbeat, schedules, tasks
-from leasehold.gateway.compat import capacity as capacity_bodies
-from leasehold.gateway.compat import heartbeat as heartbeat_body
-from leasehold.gateway.compat import schedules as schedule_body
-from leasehold.gateway.compat import tasks as task_bodies
-from leasehold.gateway.compat.schedules import (
-    BatchesBody,
-    StateCodeBody,
-    ThresholdBody,
-    enqueue_state,
-    generate,
-    recover,
-)
 from leasehold.gateway.http.fields import Page
 from leasehold.gateway.routing.routes import NoParameters, Route
 
@@ -51,7 +39,7 @@ def worded(route: Route) -> Route:
 
 
 def _aliases(route: Route) -> Iterable[Route]:
-    worded = _in_their_words(route)
+    worded = msgspec.structs.replace(route, **CHANGES.get(f"{route.method} {route.path}", {}))
     if route.path == JOBS or route.path.startswith(f"{JOBS}/"):
         yield _at(TASKS + route.path.removeprefix(JOBS), route, worded)
     if route.method == "POST" and route.path in QUEUE_PATHS:
@@ -69,65 +57,60 @@ def _at(path: str, route: Route, worded: Route) -> Route:
     return msgspec.structs.replace(worded, path=path, alias_of=route.path, tags=TAGS)
 
 
-def _in_their_words(route: Route) -> Route:
-    """The route with bodies, parameters and answers of theirs, where they have any."""
-    return msgspec.structs.replace(route, **CHANGES.get(f"{route.method} {route.path}", {}))
-
-
 CHANGES: dict[str, dict[str, object]] = {
     f"POST {JOBS}": {
         "handler": tasks.create_task,
-        "request": task_bodies.TaskBody,
+        "request": tasks.TaskBody,
         "example": {"role": "product_resync", "dispensary_id": 123, "scheduled_for": "2025-01-10T06:00:00Z"},
     },
     f"POST {JOBS}/batch": {
         "handler": tasks.create_tasks,
-        "request": task_bodies.TaskBatch,
+        "request": tasks.TaskBatch,
         "example": [{"role": "product_resync", "dispensary_id": 123}],
     },
     f"POST {JOBS}/enqueue-state": {
-        "handler": enqueue_state,
-        "request": StateCodeBody,
+        "handler": schedules.enqueue_state,
+        "request": schedules.StateCodeBody,
         "example": {"state_code": "AZ"},
     },
     f"GET {JOBS}": {
         "handler": tasks.list_tasks,
-        "parameters": task_bodies.TasksParameters,
-        "response": Page[task_bodies.TaskView],
+        "parameters": tasks.TasksParameters,
+        "response": Page[tasks.TaskView],
     },
-    f"GET {JOBS}/{{id}}": {"handler": tasks.show_task, "response": task_bodies.TaskRecord},
-    f"GET {JOBS}/counts": {"handler": tasks.count_tasks, "response": task_bodies.TaskCounts},
+    f"GET {JOBS}/{{id}}": {"handler": tasks.show_task, "response": tasks.TaskRecord},
+    f"GET {JOBS}/counts": {"handler": tasks.count_tasks, "response": tasks.TaskCounts},
     f"POST {JOBS}/recover-stale": {
-        "handler": recover,
-        "request": ThresholdBody,
+        "handler": schedules.recover,
+        "request": schedules.ThresholdBody,
         "is_body_optional": True,
         "example": {"threshold_minutes": 10},
     },
     f"POST {JOBS}/generate/{{schedule}}": {
-        "handler": generate,
-        "request": BatchesBody,
+        "handler": schedules.generate,
+        "request": schedules.BatchesBody,
         "is_body_optional": True,
         "example": {"batches_per_day": 6},
     },
     f"POST {JOBS}/migration/create-resync-tasks": {"is_body_optional": True},
-    f"GET {JOBS}/capacity": {"handler": capacity.list_roles, "response": Page[capacity_bodies.RoleRecord]},
-    f"GET {JOBS}/capacity/{{queue}}": {"handler": capacity.show_role, "response": capacity_bodies.RolePlan},
+    f"GET {JOBS}/capacity": {"handler": capacity.list_roles, "response": Page[capacity.RoleRecord]},
+    f"GET {JOBS}/capacity/{{queue}}": {"handler": capacity.show_role, "response": capacity.RolePlan},
     f"GET {JOBS}/queues/{{queue}}/recent": {
         "handler": tasks.list_recent_tasks,
-        "response": Page[task_bodies.TaskRecord],
+        "response": Page[tasks.TaskRecord],
     },
-    f"GET {JOBS}/keys/{{key}}/active": {"handler": tasks.show_active_tasks, "response": task_bodies.ActiveTasks},
+    f"GET {JOBS}/keys/{{key}}/active": {"handler": tasks.show_active_tasks, "response": tasks.ActiveTasks},
     "POST /api/workers/{id}/heartbeat": {
         "handler": heartbeat.beat,
         "parameters": NoParameters,
-        "request": heartbeat_body.TaskHeartbeat,
-        "example": heartbeat_body.EXAMPLE,
+        "request": heartbeat.TaskHeartbeat,
+        "example": heartbeat.EXAMPLE,
     },
 }
 IN_PLACE: dict[str, dict[str, object]] = {
     "PUT /api/schedules/{name}": {
         "handler": schedules.put_schedule_or_part,
-        "request": schedule_body.TaskScheduleBody,
+        "request": schedules.TaskScheduleBody,
         "summary": "Change a schedule by a part of it",
         "example": {"enabled": False, "interval_hours": 6},
     },

@@ -10,12 +10,12 @@ from typing import Annotated, Any, ClassVar, Literal, cast
 import msgspec
 from msgspec import Meta
 
-from leasehold.gateway.http.fields import Key, Name, Page
+from leasehold.gateway.http.fields import ById, Key, Name, Page
 from leasehold.gateway.http.problems import refuse_field
 from leasehold.gateway.nouns import capacity, jobs
 from leasehold.gateway.nouns import jobs_enqueue as enqueueing
 from leasehold.gateway.nouns.capacity import KeyParameters, RecentParameters
-from leasehold.gateway.nouns.jobs import JobParameters, JobsParameters, JobView
+from leasehold.gateway.nouns.jobs import JobsParameters, JobView
 from leasehold.gateway.nouns.jobs_enqueue import NO_ARGS, EnqueuedBody, JobBody, read_part
 from leasehold.gateway.routing.routes import Call, NoParameters, Reply
 from leasehold.records.jobs import JobRecord
@@ -158,6 +158,8 @@ def job_of(task: TaskBody, path: str = "$") -> JobBody:
 
 
 def _translated(task: TaskBody, path: str) -> dict[str, Any]:
+    if task.platform is not None and task.metadata is not None:
+        raise refuse_field(f"{path}.platform", "Give platform or metadata, not both")
     retries = DEFAULT_RETRIES if task.max_retries is None else task.max_retries
     return {
         "kind": task.role,
@@ -167,15 +169,8 @@ def _translated(task: TaskBody, path: str) -> dict[str, Any]:
         "key": None if task.dispensary_id is None else str(task.dispensary_id),
         "run_at": task.scheduled_for,
         "args": NO_ARGS if task.payload is None else msgspec.Raw(msgspec.json.encode(task.payload)),
-        "metadata": task.metadata if task.platform is None else with_platform(task.metadata, task.platform, path),
+        "metadata": task.metadata if task.platform is None else {"platform": task.platform},
     }
-
-
-def with_platform(metadata: dict[str, Any] | None, platform: str, path: str) -> dict[str, Any]:
-    """The metadata of a task with a platform. Raises Refusal for metadata besides."""
-    if metadata is not None:
-        raise refuse_field(f"{path}.platform", "Give platform or metadata, not both")
-    return {"platform": platform}
 
 
 def task_of(job: JobRecord) -> dict[str, Any]:
@@ -232,7 +227,7 @@ async def create_tasks(call: Call[NoParameters, list[TaskBody]]) -> Page[Enqueue
     return await enqueueing.enqueue_batch(msgspec.structs.replace(call, body=jobs))  # pyright: ignore[reportArgumentType]
 
 
-async def show_task(call: Call[JobParameters, None]) -> dict[str, Any]:
+async def show_task(call: Call[ById, None]) -> dict[str, Any]:
     """One task."""
     return task_of(await jobs.show_job(call))
 

@@ -41,6 +41,12 @@ Cursor = Annotated[
 Limit = Annotated[int, Meta(ge=1, le=1000, description="How many items the page has at the most.")]
 
 
+class ById(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which one."""
+
+    id: Id
+
+
 class Page(msgspec.Struct, Generic[Item], frozen=True):
     """Some items, and the cursor of the next page; null if this is the last page."""
 

@@ -25,24 +25,25 @@ STEP = re.compile(r"\.(\w+)|\[[^]]*\]")
 
 def choices_at(shape: object, path: str) -> list[str]:
     """The values that a path such as `$.unique.on_conflict` may have in a body of type `shape`; empty if any value fits."""
-    found = _outermost(shape)
+    found = types_of(shape)
     for name in STEP.findall(path):
-        found = [member for each in found for inner in _inside(each, name) for member in _members(inner)]
+        found = [member for each in found for inner in _inside(each, name) for member in members(inner)]
     return [str(value) for each in found if isinstance(each, inspect.LiteralType) for value in each.values]
 
 
 @cache
-def _outermost(shape: object) -> list[inspect.Type]:
-    return list(_members(inspect.type_info(shape)))
+def types_of(shape: object) -> list[inspect.Type]:
+    """What a value of this type may be."""
+    return list(members(inspect.type_info(shape)))
 
 
-def _members(shape: inspect.Type) -> Iterable[inspect.Type]:
+def members(shape: inspect.Type) -> Iterable[inspect.Type]:
     """What it may be: a union is any of its types."""
     if isinstance(shape, inspect.Metadata):
-        yield from _members(shape.type)
+        yield from members(shape.type)
     elif isinstance(shape, inspect.UnionType):
         for each in shape.types:
-            yield from _members(each)
+            yield from members(each)
     else:
         yield shape
 

@@ -6,14 +6,14 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
-from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Any
 
 import msgspec
 from aiohttp import web
+from msgspec import inspect
 
 from leasehold.gateway.http.problems import NOT_ACCEPTABLE, NOT_FOUND, ProblemType, Refusal, refuse_field
-from leasehold.gateway.http.reading import offence_of
+from leasehold.gateway.http.reading import members, offence_of, types_of
 
 DATE = re.compile(r"\d{4}-", re.ASCII)
 INTEGER = re.compile(r"-?\d+", re.ASCII)
@@ -89,17 +89,11 @@ def _describe_known(request: web.Request, parameters: type[msgspec.Struct]) -> s
 @cache
 def lists_of(parameters: type[msgspec.Struct]) -> frozenset[str]:
     """The parameters that may be given more than once."""
-    hints = get_type_hints(parameters, include_extras=True)
-    return frozenset(name for name, hint in hints.items() if _is_list(hint))
-
-
-def _is_list(hint: Any) -> bool:
-    origin = get_origin(hint)
-    if origin is Annotated:
-        return _is_list(get_args(hint)[0])
-    if origin in {UnionType, Union}:
-        return any(_is_list(each) for each in get_args(hint))
-    return origin in {list, tuple, Sequence}
+    lists = (inspect.ListType, inspect.VarTupleType)
+    fields = (
+        field for shape in types_of(parameters) if isinstance(shape, inspect.StructType) for field in shape.fields
+    )
+    return frozenset(each.encode_name for each in fields if any(isinstance(one, lists) for one in members(each.type)))
 
 
 def check_accept(request: web.Request, media_type: str) -> None:

@@ -14,6 +14,7 @@ from leasehold.capacity.records import CapacityPlan, CapacityRecord, QueueMinute
 from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.http.fields import Key, Name, Page
 from leasehold.gateway.http.problems import UNKNOWN_QUEUE, Refusal, refuse_field
+from leasehold.gateway.nouns.queues import QueueParameters
 from leasehold.gateway.routing.routes import Call, NoParameters, Routes
 from leasehold.records.jobs import JobRecord
 from leasehold.records.measures import FailureGroup, FleetMeasures, OldestReady, SlowQueue, StuckKey, UnclaimedKind
@@ -79,12 +80,6 @@ class DesiredBody(msgspec.Struct, frozen=True):
 
     queue: str
     desired_workers: int
-
-
-class LastCompletionParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which queue."""
-
-    queue: Name
 
 
 class RecentParameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -249,11 +244,8 @@ async def show_capacity(call: Call[CapacityParameters, None]) -> CapacityPlan:
 )
 async def show_what_if(call: Call[WhatIfParameters, None]) -> WhatIf:
     """What becomes of a queue with another number of workers and another load, beside what becomes of it as it is."""
-    asked = call.parameters
-    found = await call.services.client.capacity.what_if(
-        asked.queue, workers=asked.workers, more=asked.more, target_wait=asked.target_wait
-    )
-    return known(found, asked.queue)
+    found = await call.services.client.capacity.what_if(**msgspec.structs.asdict(call.parameters))
+    return known(found, call.parameters.queue)
 
 
 @routes(
@@ -302,7 +294,7 @@ async def show_desired_workers(call: Call[DesiredParameters, None]) -> DesiredBo
     scope=Scope.READ,
     tags=("queues",),
 )
-async def show_last_completion(call: Call[LastCompletionParameters, None]) -> LastCompletionBody:
+async def show_last_completion(call: Call[QueueParameters, None]) -> LastCompletionBody:
     """When a job of the queue completed last."""
     queue = call.parameters.queue
     return LastCompletionBody(queue, await call.services.client.queues.last_completion(queue))

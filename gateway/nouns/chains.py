@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from leasehold.gateway.access.identities import Scope
-from leasehold.gateway.http.fields import Cursor, Id, Limit, Page, cursor_at, place_of
+from leasehold.gateway.http.fields import ById, Cursor, Id, Limit, Page, cursor_at, place_of
 from leasehold.gateway.http.problems import (
     ARGS_TOO_LARGE,
     ENQUEUE_ERRORS,
@@ -23,7 +23,7 @@ from leasehold.gateway.http.problems import (
     WRONG_STATE,
     refuse_field,
 )
-from leasehold.gateway.nouns.jobs import JobParameters
+from leasehold.gateway.nouns.jobs import ReasonParameters
 from leasehold.gateway.nouns.jobs_enqueue import (
     IDEMPOTENCY_KEY,
     PREFER,
@@ -78,12 +78,6 @@ class DeletedBody(msgspec.Struct, frozen=True):
     deleted: Sequence[int]
 
 
-class ChainParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which chain."""
-
-    id: Id
-
-
 class ChainsParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which chains: by their state, and by kind and queue of their first job."""
 
@@ -107,13 +101,6 @@ class GraphParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     id: Id
     limit: Annotated[int, Meta(ge=1, le=10_000, description="How many chains at the most.")] = 2000
-
-
-class CancelParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which chain, and why."""
-
-    id: Id
-    reason: Annotated[str, Meta(max_length=1000)] | None = None
 
 
 class DeleteParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -147,7 +134,7 @@ async def list_chains(call: Call[ChainsParameters, None]) -> Page[ChainRecord]:
 
 
 @routes("GET", "/api/chains/{id}", "Show how one chain stands", errors=(UNKNOWN_JOB,), scope=Scope.READ)
-async def show_chain(call: Call[ChainParameters, None]) -> ChainRecord:
+async def show_chain(call: Call[ById, None]) -> ChainRecord:
     """One chain and its state."""
     return await call.services.client.chains.get(call.parameters.id)
 
@@ -184,7 +171,7 @@ async def show_graph(call: Call[GraphParameters, None]) -> ChainGraph:
     errors=(UNKNOWN_JOB,),
     scope=Scope.READ,
 )
-async def list_blockers(call: Call[JobParameters, None]) -> Page[BlockerRecord]:
+async def list_blockers(call: Call[ById, None]) -> Page[BlockerRecord]:
     """The chains that the job waits or waited for, in the order in which they were given."""
     await call.services.client.get(call.parameters.id)
     return Page(await call.services.client.jobs.blockers(call.parameters.id))
@@ -197,7 +184,7 @@ async def list_blockers(call: Call[JobParameters, None]) -> Page[BlockerRecord]:
     errors=(UNKNOWN_JOB, WRONG_STATE, INVALID_ARGS, ARGS_TOO_LARGE, UNKNOWN_KIND, UNIQUE_CONFLICT),
     scope=Scope.OPERATE,
 )
-async def complete_chain(call: Call[ChainParameters, CompletionBody]) -> CompletedBody:
+async def complete_chain(call: Call[ById, CompletionBody]) -> CompletedBody:
     """Completes the open job from outside, without a worker."""
     body = call.body
     if body.next is None and body.jobs:
@@ -218,7 +205,7 @@ async def complete_chain(call: Call[ChainParameters, CompletionBody]) -> Complet
     errors=(UNKNOWN_JOB, WRONG_STATE, ROW_LOCKED),
     scope=Scope.OPERATE,
 )
-async def cancel_chain(call: Call[CancelParameters, None]) -> CancelledBody:
+async def cancel_chain(call: Call[ReasonParameters, None]) -> CancelledBody:
     """Cancels the open job."""
     return CancelledBody(await call.services.client.chains.cancel(call.parameters.id, call.parameters.reason))
 

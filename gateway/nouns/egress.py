@@ -119,20 +119,9 @@ async def list_identities(call: Call[IdentitiesParameters, None]) -> Page[Identi
 async def add_identity(call: Call[NoParameters, IdentityBody]) -> AddedIdentityBody:
     """Adds an identity, or changes the one of this name; a retired one comes back. The password of the proxy is never shown
     again, nor written to the audit log."""
-    body = call.body
-    added = await call.services.client.egress.add(
-        body.name,
-        locale=body.locale,
-        time_zone=body.time_zone,
-        user_agent=body.user_agent,
-        proxy=body.proxy,
-        proxy_user=body.proxy_user,
-        proxy_password=body.proxy_password,
-        retire_after=body.retire_after,
-        cool_seconds=body.cool_seconds,
-        added_by=call.identity.name,
-    )
-    return AddedIdentityBody(identity_id=added, name=body.name)
+    fields = msgspec.structs.asdict(call.body)
+    added = await call.services.client.egress.add(**fields, added_by=call.identity.name)
+    return AddedIdentityBody(identity_id=added, name=call.body.name)
 
 
 @routes(

@@ -17,7 +17,8 @@ from leasehold.client.feed.feed import LONGEST
 from leasehold.errors import LeaseholdError
 from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.http.fields import Id
-from leasehold.gateway.http.problems import DATABASE_UNAVAILABLE, NOT_READY, TOO_MANY_STREAMS, Refusal
+from leasehold.gateway.http.problems import DATABASE_UNAVAILABLE, TOO_MANY_STREAMS, Refusal
+from leasehold.gateway.http.replies import hang_up
 from leasehold.gateway.routing.routes import Call, Routes
 from leasehold.gateway.stream.hub import Hub
 from leasehold.gateway.stream.wire import Batch, Letterbox, StreamMessage, encode_all, first_words, heartbeat
@@ -92,7 +93,7 @@ routes = Routes("events")
     response=str,
     media_type="text/event-stream",
     is_raw=True,
-    errors=(TOO_MANY_STREAMS, NOT_READY),
+    errors=(TOO_MANY_STREAMS,),
     scope=Scope.READ,
 )
 async def stream_events(call: Call[StreamParameters, None], request: web.Request) -> web.StreamResponse:
@@ -100,9 +101,7 @@ async def stream_events(call: Call[StreamParameters, None], request: web.Request
     least once. A change is identified by its event, job_id, attempt and at. If more than a quarter of an hour or too many
     changes were missed, it sends `reset`: load again what you show."""
     hub = call.services.stream
-    if hub is None:
-        raise Refusal(NOT_READY, "This gateway has no stream.")
-    if hub.statistics().streams >= MOST_STREAMS:
+    if hub.streams >= MOST_STREAMS:
         raise Refusal(TOO_MANY_STREAMS, f"{MOST_STREAMS} streams are open; try again later.")
     response = web.StreamResponse(headers=HEADERS)
     if request.method == "HEAD":
@@ -120,7 +119,7 @@ async def stream_events(call: Call[StreamParameters, None], request: web.Request
                 await _write(response, message)
             await _follow(request, response, box, call.is_admitted)
         except (ConnectionError, TimeoutError):
-            _hang_up(request)
+            hang_up(request)
     return response
 
 
@@ -203,9 +202,3 @@ async def _write(response: web.StreamResponse, message: bytes, seconds: float = 
 def _has_gone(request: web.Request) -> bool:
     """Whether the client has closed its connection. While nothing is written, no error would tell."""
     return request.transport is None or request.transport.is_closing()
-
-
-def _hang_up(request: web.Request) -> None:
-    """Close the connection at once: a client that reads nothing would not read an orderly end either."""
-    if request.transport is not None:
-        request.transport.abort()

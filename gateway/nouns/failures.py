@@ -98,7 +98,6 @@ async def show_failures(call: Call[FailureGroupParameters, None]) -> FailureGrou
 async def retry_failures(call: Call[FingerprintParameters, RetryBody]) -> BulkBody:
     """Runs the failed jobs of a group once more. Unless `dry_run` is false, it only reports what it would do."""
     body = call.body
-    changes = await call.services.client.jobs.retry_failures(
-        call.parameters.fingerprint, since=body.since, until=body.until, limit=body.limit, dry_run=body.dry_run
-    )
+    fields = msgspec.structs.asdict(body)
+    changes = await call.services.client.jobs.retry_failures(call.parameters.fingerprint, **fields)
     return report(changes, body.limit, body.dry_run)

@@ -13,8 +13,6 @@ from leasehold.client import Client
 from leasehold.errors import StoreUnavailable
 from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.http.fields import DryRun, Id
-from leasehold.gateway.http.problems import NOT_READY, Refusal
-from leasehold.gateway.metrics import FRESH_SECONDS
 from leasehold.gateway.routing.routes import Call, NoParameters, Routes
 from leasehold.payloads.auditing import PAYLOAD_FINDINGS, fault_of_store
 from leasehold.records.jobs import Fault
@@ -76,6 +74,9 @@ class RepairedBody(msgspec.Struct, frozen=True, kw_only=True):
     items: Sequence[FindingBody]
 
 
+FRESH_SECONDS = 10.0
+
+
 class ChecksParameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How old the answer may be."""
 
@@ -109,22 +110,17 @@ class ChecksBody(msgspec.Struct, frozen=True, kw_only=True):
 routes = Routes("upkeep")
 
 
-@routes("GET", "/api/doctor", "Examine the server as `leasehold doctor` does", errors=(NOT_READY,), scope=Scope.OPERATE)
+@routes("GET", "/api/doctor", "Examine the server as `leasehold doctor` does", scope=Scope.OPERATE)
 async def list_checks(call: Call[ChecksParameters, None]) -> ChecksBody:
     """The checks of `leasehold doctor` that are about the server, made by this gateway with the rights of its role. They take
     Postgres about 45 ms of CPU, so all who ask share the last ones as long as these are fresh enough for them. What concerns
     the machine and the settings of a worker is told by the command alone. It needs the scope operate, because it tells of other
     sessions of the server and what they ask."""
-    checkup = call.services.checkup
-    if checkup is None:
-        raise Refusal(NOT_READY, "This gateway has no database to examine.")
-    found = await checkup.checks(call.parameters.within)
+    found = await call.services.asked.get("doctor", call.parameters.within, call.services.examine)
     return ChecksBody(
         problems=sum(each.verdict == "problem" for each in found),
         advised=sum(each.verdict == "advice" for each in found),
-        items=[
-            CheckBody(name=each.name, verdict=each.verdict, detail=each.detail, advice=each.advice) for each in found
-        ],
+        items=[CheckBody(**msgspec.structs.asdict(each)) for each in found],
     )
 
 
@@ -195,13 +191,4 @@ def is_meant(fault: Fault, body: RepairBody) -> bool:
 def told(fault: Fault) -> FindingBody:
     """The finding with what it means."""
     meaning = MEANINGS.get(fault.finding, UNKNOWN)
-    return FindingBody(
-        finding=fault.finding,
-        subject=fault.subject,
-        job_id=fault.job_id,
-        explanation=fault.explanation,
-        meaning=meaning.meaning,
-        remedy=meaning.remedy,
-        is_repairable=meaning.is_repairable,
-        is_repaired=fault.is_repaired,
-    )
+    return FindingBody(**msgspec.structs.asdict(fault), **msgspec.structs.asdict(meaning))

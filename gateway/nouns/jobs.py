@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, UnsetType
 from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.http.fields import (
     Attempts,
+    ById,
     Cursor,
     Id,
     Integer,
@@ -97,12 +98,6 @@ class JobsParameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     limit: Annotated[
         Limit, Meta(description=f"Above {LARGE_LIMIT} only with `fields` that has none of {', '.join(LARGE_FIELDS)}.")
     ] = 50
-
-
-class JobParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which job."""
-
-    id: Id
 
 
 class LogParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -206,19 +201,19 @@ async def list_jobs(call: Call[JobsParameters, None]) -> Page[dict[str, Any]]:
 
 
 @routes("GET", "/api/jobs/{id}", "Show one job", errors=ONE, scope=Scope.READ)
-async def show_job(call: Call[JobParameters, None]) -> JobRecord:
+async def show_job(call: Call[ById, None]) -> JobRecord:
     """One job, whatever its state."""
     return await call.services.client.get(call.parameters.id)
 
 
 @routes("GET", "/api/jobs/{id}/why", "Explain why a job is not running", errors=ONE, scope=Scope.READ)
-async def explain_job(call: Call[JobParameters, None]) -> Page[Explanation]:
+async def explain_job(call: Call[ById, None]) -> Page[Explanation]:
     """Why a job is not running: all reasons, the most important first."""
     return Page(await call.services.client.jobs.explain(call.parameters.id))
 
 
 @routes("GET", "/api/jobs/{id}/progress", "Show how far a job has come", errors=ONE, scope=Scope.READ)
-async def show_progress(call: Call[JobParameters, None]) -> JobProgress | None:
+async def show_progress(call: Call[ById, None]) -> JobProgress | None:
     """The progress of a job; null if its handler reported none."""
     return await call.services.client.jobs.progress(call.parameters.id)
 
@@ -230,13 +225,13 @@ async def show_logs(call: Call[LogParameters, None]) -> Page[LogLine]:
 
 
 @routes("GET", "/api/jobs/{id}/timeline", "Tell the life of a job", errors=ONE, scope=Scope.READ)
-async def show_timeline(call: Call[JobParameters, None]) -> Page[TimelineEntry]:
+async def show_timeline(call: Call[ById, None]) -> Page[TimelineEntry]:
     """Everything that happened to a job, oldest first. Of a deleted job one event remains."""
     return Page(await call.services.client.jobs.timeline(call.parameters.id))
 
 
 @routes("GET", "/api/jobs/{id}/errors", "List with what the attempts of a job failed", errors=ONE, scope=Scope.READ)
-async def show_errors(call: Call[JobParameters, None]) -> Page[AttemptError]:
+async def show_errors(call: Call[ById, None]) -> Page[AttemptError]:
     """The error of each failed attempt, oldest first; a retry keeps them."""
     return Page(await call.services.client.jobs.errors(call.parameters.id))
 
@@ -260,13 +255,13 @@ async def cancel_job(call: Call[ReasonParameters, None]) -> WasBody:
     errors=(*CHANGE, UNIQUE_CONFLICT),
     scope=Scope.OPERATE,
 )
-async def retry_job(call: Call[JobParameters, None]) -> StateBody:
+async def retry_job(call: Call[ById, None]) -> StateBody:
     """Runs a failed or cancelled job once more, or a scheduled one now. Its attempts go on counting."""
     return StateBody(await call.services.client.retry(call.parameters.id))  # pyright: ignore[reportArgumentType]
 
 
 @routes("POST", "/api/jobs/{id}/trigger", "Run a scheduled job now", errors=CHANGE, scope=Scope.OPERATE)
-async def trigger_job(call: Call[JobParameters, None]) -> StateBody:
+async def trigger_job(call: Call[ById, None]) -> StateBody:
     """Runs a scheduled job now, or one that waits for its next attempt."""
     return StateBody(await call.services.client.jobs.trigger(call.parameters.id))  # pyright: ignore[reportArgumentType]
 
@@ -279,22 +274,13 @@ async def trigger_job(call: Call[JobParameters, None]) -> StateBody:
     scope=Scope.OPERATE,
     example={"priority": 10, "reason": "the customer waits"},
 )
-async def edit_job(call: Call[JobParameters, EditBody]) -> StateBody:
+async def edit_job(call: Call[ById, EditBody]) -> StateBody:
     """Changes a job that nobody holds, or one that failed or was cancelled, before it is retried. The timeline has the old
     and the new values."""
-    body = call.body
-    given = bytes(body.args)
-    args = None if given == b"null" else read_args(given, call.services.limits, "$.args")
-    state = await call.services.client.jobs.edit(
-        call.parameters.id,
-        args=args,
-        priority=body.priority,
-        queue=body.queue,
-        run_at=body.run_at,
-        max_attempts=body.max_attempts,
-        metadata=body.metadata,
-        reason=body.reason,
-    )
+    fields = msgspec.structs.asdict(call.body)
+    given = bytes(fields["args"])
+    fields["args"] = None if given == b"null" else read_args(given, call.services.limits, "$.args")
+    state = await call.services.client.jobs.edit(call.parameters.id, **fields)
     return StateBody(state)  # pyright: ignore[reportArgumentType]
 
 
@@ -305,7 +291,7 @@ async def edit_job(call: Call[JobParameters, EditBody]) -> StateBody:
     errors=CHANGE,
     scope=Scope.OPERATE,
 )
-async def delete_job(call: Call[JobParameters, None]) -> WasBody:
+async def delete_job(call: Call[ById, None]) -> WasBody:
     """Removes a job that nobody holds, finished or not; one event `deleted` remains in its timeline.
 
     Refused while a worker holds it (cancel it first), while another job waits for it, and for one of several jobs of a

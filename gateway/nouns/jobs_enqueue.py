@@ -286,11 +286,7 @@ async def enqueue_for_keys(call: Call[NoParameters, KeysBody]) -> Page[KeyedJob]
             raise refuse_field(f"$.job.{name}", "Each of the jobs gets a key of its own")
     made = await call.services.client.jobs.enqueue_for_keys(
         job,
-        queue=body.filter.queue,
-        kind=body.filter.kind,
-        metadata=body.filter.metadata,
-        state=body.filter.state,
-        keys=body.filter.keys,
+        **msgspec.structs.asdict(body.filter),
         after_key=body.after_key,
         limit=body.limit,
         dry_run=body.dry_run,

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from leasehold.errors import UnknownPayload
 from leasehold.gateway.access.identities import Scope
-from leasehold.gateway.http.fields import Cursor, Id, Limit, Page, cursor_at, place_of
+from leasehold.gateway.http.fields import ById, Cursor, Id, Limit, Page, cursor_at, place_of
 from leasehold.gateway.http.problems import (
     NO_PAYLOAD_STORE,
     PAYLOAD_DAMAGED,
@@ -35,12 +35,6 @@ class PayloadsParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     job_id: Annotated[Id, Meta(description="Only those that this job saved.")] | None = None
     cursor: Cursor | None = None
     limit: Limit = 50
-
-
-class PayloadParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which payload."""
-
-    id: Id
 
 
 class StoreParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -96,7 +90,7 @@ async def list_payloads(call: Call[PayloadsParameters, None]) -> Page[PayloadRec
 
 
 @routes("GET", "/api/payloads/{id}", "Show what is known of a payload", errors=(UNKNOWN_PAYLOAD,), scope=Scope.READ)
-async def show_payload(call: Call[PayloadParameters, None]) -> PayloadRecord:
+async def show_payload(call: Call[ById, None]) -> PayloadRecord:
     """What is known of one payload."""
     return await call.services.client.payloads.get(call.parameters.id)
 
@@ -140,18 +134,8 @@ async def diff_payloads(call: Call[DiffParameters, None]) -> PayloadDiff:
     Without `from` and `to` it compares the newest payload with the one before. `productCount` is the number of records. Payloads
     of up to 256 MiB and a million records are compared, two pairs at once; where many wait, the answer is 503 with `Retry-After`.
     """
-    asked = call.parameters
     async with call.services.diffs.take(TOO_MANY_DIFFS):
-        return await call.services.client.payloads.diff(
-            asked.key,
-            asked.before,
-            asked.after,
-            kind=asked.kind,
-            record_key=asked.record_key,
-            fields=asked.fields,
-            records=asked.records,
-            limit=asked.limit,
-        )
+        return await call.services.client.payloads.diff(**msgspec.structs.asdict(call.parameters))
 
 
 def _page(found: list[PayloadRecord], limit: int) -> Page[PayloadRecord]:

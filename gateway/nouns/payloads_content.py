@@ -15,17 +15,10 @@ from leasehold.concurrency.flavours import each_in_thread, in_thread
 from leasehold.errors import PayloadDamaged, PayloadError, PayloadMissing
 from leasehold.gateway.access.guard import lacks_scope
 from leasehold.gateway.access.identities import Scope
-from leasehold.gateway.http.problems import (
-    NO_PAYLOAD_STORE,
-    PAYLOAD_DAMAGED,
-    PAYLOAD_MISSING,
-    RANGE_NOT_SATISFIABLE,
-    STORE_UNAVAILABLE,
-    UNKNOWN_PAYLOAD,
-    Refusal,
-)
-from leasehold.gateway.http.replies import is_known
-from leasehold.gateway.nouns.payloads import PayloadParameters
+from leasehold.gateway.http.fields import ById
+from leasehold.gateway.http.problems import PAYLOAD_DAMAGED, RANGE_NOT_SATISFIABLE, UNKNOWN_PAYLOAD, Refusal
+from leasehold.gateway.http.replies import hang_up, is_known
+from leasehold.gateway.nouns.payloads import CONTENT
 from leasehold.gateway.routing.routes import Call, Routes, Success
 from leasehold.payloads.content import read_content, read_stored
 from leasehold.payloads.stores import BlobStore
@@ -34,15 +27,11 @@ from leasehold.records.payloads import PayloadRecord
 RANGE = re.compile(r"bytes=(\d{1,18})?-(\d{1,18})?", re.ASCII)
 
 
-class Unsatisfiable(ValueError):
-    """The range lies behind the end."""
-
-
 def range_of(header: str | None, size: int) -> tuple[int, int] | None:
     """The first byte and the one behind the last; None: the whole is asked for, or something that may be ignored.
 
     Raises:
-        Unsatisfiable: no byte lies in the range.
+        Refusal: no byte lies in the range.
     """
     found = RANGE.fullmatch(header.replace(" ", "")) if header else None
     if found is None or found.groups() == (None, None):
@@ -55,7 +44,8 @@ def range_of(header: str | None, size: int) -> tuple[int, int] | None:
         if last is not None and int(last) < start:
             return None
     if start >= stop:
-        raise Unsatisfiable(header)
+        told = {"Content-Range": f"bytes */{size}"}
+        raise Refusal(RANGE_NOT_SATISFIABLE, f"The payload has {size} bytes.", headers=told)
     return start, stop
 
 
@@ -82,7 +72,6 @@ class _Sending(msgspec.Struct, frozen=True):
         return self.payload.compressed_size if self.is_stored else self.payload.size
 
 
-CONTENT = (NO_PAYLOAD_STORE, PAYLOAD_MISSING, STORE_UNAVAILABLE)
 routes = Routes("payloads")
 
 
@@ -97,7 +86,7 @@ routes = Routes("payloads")
     errors=(UNKNOWN_PAYLOAD, RANGE_NOT_SATISFIABLE, PAYLOAD_DAMAGED, *CONTENT),
     scope=Scope.READ,
 )
-async def show_payload_data(call: Call[PayloadParameters, None], request: web.Request) -> web.StreamResponse:
+async def show_payload_data(call: Call[ById, None], request: web.Request) -> web.StreamResponse:
     """The content as it was saved, with its own media type. A client that accepts gzip gets the bytes as they are stored.
 
     `Range` asks for a part of the content, one range at a time. Length and checksum are checked: the answer is 502 where the
@@ -137,11 +126,7 @@ def _answer_to(request: web.Request, payload: PayloadRecord) -> _Sending:
     condition = request.headers.get("If-Range")
     if "Range" not in request.headers or (condition is not None and condition != plain.tag):
         return whole
-    try:
-        part = range_of(request.headers["Range"], payload.size)
-    except Unsatisfiable:
-        told = {"Content-Range": f"bytes */{payload.size}"}
-        raise Refusal(RANGE_NOT_SATISFIABLE, f"The payload has {payload.size} bytes.", headers=told) from None
+    part = range_of(request.headers["Range"], payload.size)
     return whole if part is None else _Sending(payload, False, part)
 
 
@@ -201,12 +186,7 @@ async def _send(
             piece = await anext(pieces, b"")
         await response.write_eof()
     except (ConnectionError, TimeoutError):
-        _hang_up(request)
+        hang_up(request)
     except PayloadError as error:
         log.warning("%s; the answer was cut short", error)
-        _hang_up(request)
-
-
-def _hang_up(request: web.Request) -> None:
-    if request.transport is not None:
-        request.transport.abort()
+        hang_up(request)

@@ -13,7 +13,7 @@ from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.http.problems import METRICS_MISSING, NOT_READY, Offence, Refusal, classify
 from leasehold.gateway.http.replies import Reply
 from leasehold.gateway.routing.routes import Call, NoParameters, Routes
-from leasehold.gateway.routing.services import Check, GatewayServices
+from leasehold.gateway.routing.services import GatewayServices, ReadyCheck
 from leasehold.observability.metrics import MetricsMissing, Values, expose, single
 
 
@@ -31,7 +31,7 @@ class HealthParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
-ACCEPT = "Accept"
+MEASURED_SECONDS = 5.0
 
 
 routes = Routes("health")
@@ -50,9 +50,10 @@ routes = Routes("health")
 async def show_metrics(call: Call[NoParameters, None]) -> Reply:
     """The database is asked at most once in five seconds. If it does not answer, `leasehold_up` is 0 and only the counts of
     this process are there. Scrape one gateway only, or take the maximum: every gateway reports the same database."""
-    found = {} if call.services.database_metrics is None else dict(await call.services.database_metrics.values())
+    services = call.services
+    found = await services.asked.get("metrics", MEASURED_SECONDS, services.database_metrics.values)
     try:
-        text, content_type = expose([*found.items(), *gateway_values(call.services)])
+        text, content_type = expose([*found.items(), *gateway_values(services)])
     except MetricsMissing as error:
         raise Refusal(METRICS_MISSING, str(error)) from None
     return Reply(text, headers={"Content-Type": content_type})
@@ -62,22 +63,20 @@ def gateway_values(services: GatewayServices) -> Iterator[tuple[str, Values]]:
     """What this gateway did."""
     yield "leasehold_build_info", {(version("leasehold"),): 1}
     yield from services.requests.values()
-    coalescer = services.coalescer.statistics()
+    coalescer, stream = services.coalescer, services.stream
     yield "leasehold_gateway_enqueue_statements_total", single(coalescer.statements)
     yield "leasehold_gateway_enqueue_statements_refused_total", single(coalescer.refused)
     yield "leasehold_gateway_coalesced_jobs_total", single(coalescer.jobs)
     yield "leasehold_gateway_unanswered_jobs", single(coalescer.unanswered)
-    if services.stream is not None:
-        stream = services.stream.statistics()
-        yield "leasehold_streams", single(stream.streams)
-        yield "leasehold_stream_changes_total", single(stream.changes)
-        yield "leasehold_stream_reads_total", single(stream.reads)
-        yield "leasehold_stream_overflows_total", single(stream.overflows)
+    yield "leasehold_streams", single(stream.streams)
+    yield "leasehold_stream_changes_total", single(stream.changes)
+    yield "leasehold_stream_reads_total", single(stream.reads)
+    yield "leasehold_stream_overflows_total", single(stream.overflows)
 
 
 CHECK_SECONDS = 2.0
 
-_left_behind: set[asyncio.Task[None]] = set()
+_left_behind: set[asyncio.Future[None]] = set()
 
 
 @routes("GET", "/livez", "Whether the process lives")
@@ -108,12 +107,8 @@ async def show_startup(call: Call[HealthParameters, None]) -> HealthBody:
     return HealthBody("ok")
 
 
-async def _run(check: Check) -> None:
-    await check()
-
-
-async def _failure(name: str, check: Check) -> Offence | None:
-    checking = asyncio.create_task(_run(check))
+async def _failure(name: str, check: ReadyCheck) -> Offence | None:
+    checking = asyncio.ensure_future(check())
     answered, _ = await asyncio.wait([checking], timeout=CHECK_SECONDS)
     if not answered:
         # Not waited for: a database that does not answer a question does not answer that it is taken back either.

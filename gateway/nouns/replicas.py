@@ -9,9 +9,8 @@ from msgspec import Meta
 
 from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.cluster import Scale, WorkerSet
-from leasehold.gateway.http.problems import KUBERNETES_ERRORS, NOT_IN_KUBERNETES, Refusal
+from leasehold.gateway.http.problems import KUBERNETES_ERRORS
 from leasehold.gateway.routing.routes import Call, NoParameters, Routes
-from leasehold.gateway.routing.services import GatewayServices
 
 
 class ScaleBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,8 +44,7 @@ routes = Routes("workers")
 )
 async def show_replicas(call: Call[NoParameters, None]) -> ReplicasBody:
     """How many pods of workers Kubernetes has, and how many it is to have. `GET /api/workers` has the workers in them."""
-    workers = _workers_of(call.services)
-    return _body(workers, *await workers.read())
+    return _body(call.services.worker_set, *await call.services.worker_set.read())
 
 
 @routes(
@@ -63,14 +61,7 @@ async def scale_workers(call: Call[NoParameters, ScaleBody]) -> ReplicasBody:
 
     Where an autoscaler such as KEDA sets the number, it sets it again some seconds later: change the autoscaler instead.
     """
-    workers = _workers_of(call.services)
-    return _body(workers, *await workers.scale(call.body.replicas))
-
-
-def _workers_of(services: GatewayServices) -> WorkerSet:
-    if services.worker_set is None:
-        raise Refusal(NOT_IN_KUBERNETES)
-    return services.worker_set
+    return _body(call.services.worker_set, *await call.services.worker_set.scale(call.body.replicas))
 
 
 def _body(workers: WorkerSet, namespace: str, name: str, scale: Scale) -> ReplicasBody:

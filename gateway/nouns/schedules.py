@@ -276,16 +276,7 @@ async def enqueue_rows(call: Call[ScheduleParameters, RowsBody]) -> Page[KeyedJo
     """
     body = call.body
     call.services.hiding.refuse_search(call.identity, body.metadata, "$.metadata")
-    made = await call.services.client.schedules.enqueue_rows(
-        call.parameters.name,
-        metadata=body.metadata,
-        keys=body.keys,
-        after_key=body.after_key,
-        limit=body.limit,
-        priority=body.priority,
-        unique=body.unique,
-        dry_run=body.dry_run,
-    )
+    made = await call.services.client.schedules.enqueue_rows(call.parameters.name, **msgspec.structs.asdict(body))
     keys = {each.key for each in made}
     return Page(made, made[-1].key if len(keys) == body.limit else None)
 

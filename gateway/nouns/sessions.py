@@ -10,17 +10,14 @@ import msgspec
 from aiohttp import web
 from msgspec import Meta
 
+from leasehold.gateway.access.guard import session_of
 from leasehold.gateway.access.identities import ANONYMOUS, Identity
-from leasehold.gateway.access.sessions import session_of
-from leasehold.gateway.access.sign_in import SignIn
 from leasehold.gateway.http.problems import (
     DATABASE_ERRORS,
     FOREIGN_ORIGIN,
-    NOT_FOUND,
     TOO_MANY_FAILURES,
     UNAUTHORIZED,
     UNKNOWN_HOST,
-    Refusal,
 )
 from leasehold.gateway.http.replies import PLAIN, response_of
 from leasehold.gateway.nouns.tokens import ScopeName
@@ -45,14 +42,14 @@ class SessionBody(msgspec.Struct, frozen=True, kw_only=True):
     can_scale: bool = False
 
 
-ERRORS = (NOT_FOUND, TOO_MANY_FAILURES, UNKNOWN_HOST, FOREIGN_ORIGIN, *DATABASE_ERRORS)
+ERRORS = (TOO_MANY_FAILURES, UNKNOWN_HOST, FOREIGN_ORIGIN, *DATABASE_ERRORS)
 routes = Routes("session")
 
 
 @routes("GET", "/api/session", "Show who calls", response=SessionBody, errors=ERRORS, is_raw=True)
 async def show_session(call: Call[NoParameters, None], request: web.Request) -> web.Response:
     """Who calls, and what they may do. It needs no token: without one where one is needed, `name` is null."""
-    identity = await _sign_in_of(call.services).who(request)
+    identity = await call.services.sessions.guard.find_caller(request)
     is_session = (
         identity not in (None, ANONYMOUS) and "Authorization" not in request.headers and session_of(request) is not None
     )
@@ -72,21 +69,15 @@ async def show_session(call: Call[NoParameters, None], request: web.Request) -> 
 async def open_session(call: Call[NoParameters, SignInBody], request: web.Request) -> web.Response:
     """Exchanges a bearer token for a session, which the answer puts into a cookie that scripts cannot read. Requests that come
     with the cookie are admitted as those with the token; changes need the header `X-Leasehold-CSRF` besides."""
-    identity, cookie = await _sign_in_of(call.services).open(request, call.body.token)
+    identity, cookie = await call.services.sessions.open(request, call.body.token)
     return response_of(_body_of(call.services, identity, is_session=True), 201, {**PLAIN, "Set-Cookie": cookie})
 
 
 @routes("DELETE", "/api/session", "Sign a browser out", response=None, status=204, errors=ERRORS, is_raw=True)
 async def close_session(call: Call[NoParameters, None], request: web.Request) -> web.Response:
     """Ends the session and takes the cookie away."""
-    cookie = await _sign_in_of(call.services).close(request)
+    cookie = await call.services.sessions.close(request)
     return response_of(None, 204, {**PLAIN, "Set-Cookie": cookie})
-
-
-def _sign_in_of(services: GatewayServices) -> SignIn:
-    if services.sign_in is None:
-        raise Refusal(NOT_FOUND, "This gateway keeps no sessions.")
-    return services.sign_in
 
 
 def _body_of(services: GatewayServices, identity: Identity | None, *, is_session: bool) -> SessionBody:
@@ -96,7 +87,7 @@ def _body_of(services: GatewayServices, identity: Identity | None, *, is_session
         scopes=sorted(each.value for each in scopes),
         is_session=is_session,
         version=_version(),
-        can_scale=services.worker_set is not None and services.worker_set.can_scale,
+        can_scale=services.worker_set.can_scale,
     )
 
 

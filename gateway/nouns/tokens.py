@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from leasehold.access.tokens import AuditEntry, TokenRecord
 from leasehold.gateway.access.identities import Scope
-from leasehold.gateway.http.fields import Cursor, Id, Limit, Page, cursor_at, place_of
+from leasehold.gateway.http.fields import ById, Cursor, Limit, Page, cursor_at, place_of
 from leasehold.gateway.http.problems import UNKNOWN_TOKEN, WRONG_STATE
 from leasehold.gateway.routing.routes import Call, NoParameters, Routes
 
@@ -30,12 +30,6 @@ class TokensParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     name: TokenName | None = None
     everything: bool = False
-
-
-class TokenParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which token."""
-
-    id: Id
 
 
 class TokenBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -97,7 +91,7 @@ async def create_token(call: Call[NoParameters, TokenBody]) -> NewTokenBody:
 
 
 @routes("DELETE", "/api/tokens/{id}", "Revoke a token", errors=(UNKNOWN_TOKEN,), scope=Scope.ADMIN)
-async def revoke_token(call: Call[TokenParameters, None]) -> RevokedBody:
+async def revoke_token(call: Call[ById, None]) -> RevokedBody:
     """Revokes a token. Gateways refuse it within a second. Requests in flight are still answered."""
     changed = await call.services.client.tokens.revoke(call.parameters.id, revoked_by=call.identity.name)
     return RevokedBody(changed=changed)

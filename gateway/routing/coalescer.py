@@ -33,22 +33,16 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int = 67_108_864
 
 
-class CoalescerStatistics(msgspec.Struct, frozen=True, kw_only=True):
-    """Counts since the start: statements sent, jobs in them, statements refused. `unanswered` and `waiting` are now."""
-
-    statements: int
-    jobs: int
-    refused: int
-    unanswered: int
-    waiting: int
-
-
 class Coalescer:
     """Turns single enqueues into few `enqueue_jobs` calls.
 
     Jobs with an idempotency key, a unique key or blockers are sent alone, at most `alone` at once: their statement may wait
     for another transaction with the same key, and other jobs must not wait for that. Jobs do not wait long behind
     statements that get no answer.
+
+    Attributes:
+        statements, jobs, refused: since the start: statements sent, jobs in them, statements refused.
+        unanswered: jobs, now.
     """
 
     def __init__(self, enqueue_jobs: EnqueueJobs, *, room: Room | None = None, alone: int = 3) -> None:
@@ -58,15 +52,15 @@ class Coalescer:
         self._shared = SharedStatements[NewJob, EnqueuedJob](
             self._send_next, most_items=self._room.statement_jobs, most_size=self._room.statement_bytes
         )
-        self._statements = self._jobs = self._refused = 0
-        self._unanswered = self._unanswered_bytes = 0
+        self.statements = self.jobs = self.refused = self.unanswered = 0
+        self._unanswered_bytes = 0
 
     async def enqueue(self, job: NewJob, size: int = 0) -> EnqueuedJob:
         """Writes the job, which takes about `size` bytes; returns after the commit. Raises what `enqueue_jobs` raises
         for this job, and Refusal when too much is unanswered. If cancelled, the job may have been written or not."""
-        if self._unanswered >= self._room.jobs or self._unanswered_bytes + size > self._room.bytes:
-            raise Refusal(OVERLOADED, f"{self._unanswered} jobs are waiting to be written; try again.")
-        self._unanswered += 1
+        if self.unanswered >= self._room.jobs or self._unanswered_bytes + size > self._room.bytes:
+            raise Refusal(OVERLOADED, f"{self.unanswered} jobs are waiting to be written; try again.")
+        self.unanswered += 1
         self._unanswered_bytes += size
         try:
             if not waits_for_nobody(job):
@@ -75,18 +69,8 @@ class Coalescer:
             self._shared.start()
             return await written
         finally:
-            self._unanswered -= 1
+            self.unanswered -= 1
             self._unanswered_bytes -= size
-
-    def statistics(self) -> CoalescerStatistics:
-        """What went through so far."""
-        return CoalescerStatistics(
-            statements=self._statements,
-            jobs=self._jobs,
-            refused=self._refused,
-            unanswered=self._unanswered,
-            waiting=len(self._shared),
-        )
 
     async def _send_alone(self, job: NewJob) -> EnqueuedJob:
         try:
@@ -104,12 +88,12 @@ class Coalescer:
         try:
             return await self._enqueue_jobs(jobs)
         except CERTAIN:
-            self._refused += 1
+            self.refused += 1
             raise
         except DatabaseUnavailable as error:
             self._shared.give_up(monotonic() - PATIENCE_SECONDS, error)
             raise
 
     def _count(self, jobs: Sequence[NewJob]) -> None:
-        self._statements += 1
-        self._jobs += len(jobs)
+        self.statements += 1
+        self.jobs += len(jobs)

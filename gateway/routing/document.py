@@ -12,6 +12,7 @@ from typing import Any, cast
 import msgspec
 
 from leasehold.gateway.http.problems import Problem, ProblemType
+from leasehold.gateway.http.reading import members
 from leasehold.gateway.http.replies import JSON
 from leasehold.gateway.routing.routes import Route
 
@@ -38,25 +39,15 @@ def describe_types(types: Iterable[object]) -> tuple[list[Schema], dict[str, Sch
 def _conditions(types: Iterable[object]) -> dict[str, Schema]:
     """The conditions over several fields that Structs give in `__schema__`, by the name of the Struct."""
     found: dict[str, Schema] = {}
-    for each in msgspec.inspect.multi_type_info(types):
-        _collect(each, found)
+    left = list(msgspec.inspect.multi_type_info(types))
+    while left:
+        for each in members(left.pop()):
+            if isinstance(each, msgspec.inspect.ListType):
+                left.append(each.item_type)
+            elif isinstance(each, msgspec.inspect.StructType) and each.cls.__name__ not in found:
+                found[each.cls.__name__] = dict(getattr(each.cls, "__schema__", {}))
+                left += [field.type for field in each.fields]
     return found
-
-
-def _collect(info: object, found: dict[str, Schema]) -> None:
-    if isinstance(info, msgspec.inspect.StructType):
-        if info.cls.__name__ in found:
-            return
-        found[info.cls.__name__] = dict(getattr(info.cls, "__schema__", {}))
-        for field in info.fields:
-            _collect(field.type, found)
-    elif isinstance(info, msgspec.inspect.UnionType):
-        for each in info.types:
-            _collect(each, found)
-    elif isinstance(info, msgspec.inspect.Metadata):
-        _collect(info.type, found)
-    elif isinstance(info, msgspec.inspect.ListType):
-        _collect(info.item_type, found)
 
 
 def without_null(schema: Schema) -> Schema:

@@ -7,9 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from leasehold.gateway.http.replies import ENCODER, Reply
+from leasehold.gateway.http.replies import Reply
 from leasehold.gateway.routing.document import alias_document_of, document_of
-from leasehold.gateway.routing.routes import Call, NoParameters, Route
+from leasehold.gateway.routing.routes import Call, NoParameters, Route, Routes
 
 VIEWER = Path(__file__).parents[1] / "viewer"
 HTML = "text/html; charset=utf-8"
@@ -31,7 +31,6 @@ FILES = {
     "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
     "start.js": "text/javascript; charset=utf-8",
 }
-TAGS = ("documents",)
 KEPT = {"Cache-Control": "private, max-age=3600"}
 
 Handler = Callable[[Call[NoParameters, None]], Awaitable[object]]
@@ -39,62 +38,33 @@ Handler = Callable[[Call[NoParameters, None]], Awaitable[object]]
 
 def with_documents(routes: Sequence[Route]) -> tuple[Route, ...]:
     """`routes`, and the routes that show the documents about all of them."""
+    own = Routes("documents")
 
     @cache
     def document() -> dict[str, Any]:
-        return document_of((*routes, *pages))
+        return document_of((*routes, *own))
 
     @cache
     def alias_document() -> dict[str, Any]:
         return alias_document_of(routes)
 
-    async def show_document(call: Call[NoParameters, None]) -> bytes:
+    @own("GET", "/openapi.json", "Show this document")
+    async def show_document(call: Call[NoParameters, None]) -> dict[str, Any]:
         """This document, in OpenAPI 3.1."""
-        return _as_served_to(call, document())
+        return {**document(), "servers": [{"url": call.prefix or "/"}]}
 
-    async def show_alias_document(call: Call[NoParameters, None]) -> bytes:
+    @own("GET", "/openapi-compat.json", "Show the document of the aliases")
+    async def show_alias_document(call: Call[NoParameters, None]) -> dict[str, Any]:
         """The document of the paths and words that clients of task workers know, in OpenAPI 3.1."""
-        return _as_served_to(call, alias_document())
+        return {**alias_document(), "servers": [{"url": call.prefix or "/"}]}
 
-    pages = (
-        _document_route("/openapi.json", show_document, "Show this document"),
-        _document_route("/openapi-compat.json", show_alias_document, "Show the document of the aliases"),
-        _page_route(),
-    )
-    return (*routes, *pages, *(_file_route(name, media_type) for name, media_type in FILES.items()))
-
-
-def _as_served_to(call: Call[NoParameters, None], document: dict[str, Any]) -> bytes:
-    return ENCODER.encode({**document, "servers": [{"url": call.prefix or "/"}]})
-
-
-def _document_route(path: str, handler: Handler, summary: str) -> Route:
-    return Route(method="GET", path=path, handler=handler, summary=summary, response=dict[str, Any], tags=TAGS)
-
-
-def _page_route() -> Route:
-    return Route(
-        method="GET",
-        path="/docs",
-        handler=_file("index.html", {"Content-Security-Policy": POLICY, "Referrer-Policy": "no-referrer"}),
-        summary="Show a page on which this document can be read and tried",
-        response=str,
-        media_type=HTML,
-        tags=TAGS,
-    )
-
-
-def _file_route(name: str, media_type: str) -> Route:
-    return Route(
-        method="GET",
-        path=f"/docs/{name}",
-        handler=_file(name, KEPT),
-        summary=f"Show {name}",
-        response=str,
-        media_type=media_type,
-        is_listed=False,
-        tags=TAGS,
-    )
+    summary = "Show a page on which this document can be read and tried"
+    headers = {"Content-Security-Policy": POLICY, "Referrer-Policy": "no-referrer"}
+    own("GET", "/docs", summary, response=str, media_type=HTML)(_file("index.html", headers))
+    for name, media_type in FILES.items():
+        file = own("GET", f"/docs/{name}", f"Show {name}", response=str, media_type=media_type, is_listed=False)
+        file(_file(name, KEPT))
+    return (*routes, *own)
 
 
 def _file(name: str, headers: dict[str, str]) -> Handler:

@@ -76,9 +76,10 @@ class Hiding:
         """The answer of a route, with the contents that it has hidden."""
         if isinstance(value, msgspec.Struct):
             judge = self._judge(getattr(value, "kind", None) if hasattr(value, "args") else None)
-            changes = {name: self._field(name, old, judge) for name, old in _fields_of(value)}
-            changes = {name: new for name, new in changes.items() if new is not getattr(value, name)}
-            return msgspec.structs.replace(value, **changes) if changes else value
+            fields = msgspec.structs.asdict(value)
+            return msgspec.structs.replace(
+                value, **{name: self._field(name, old, judge) for name, old in fields.items()}
+            )
         if isinstance(value, Mapping):
             fields = cast("Mapping[str, object]", value)
             judge = self._judge(fields.get("kind"))
@@ -121,7 +122,3 @@ def _judge_of(patterns: Sequence[str]) -> IsHidden:
         return any(fnmatchcase(key.lower(), each) for each in lowered)
 
     return lru_cache(MOST_REMEMBERED)(is_hidden)
-
-
-def _fields_of(value: msgspec.Struct) -> list[tuple[str, object]]:
-    return [(name, getattr(value, name)) for name in value.__struct_fields__]

@@ -10,29 +10,13 @@ from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, get_args, 
 
 import msgspec
 
-from leasehold.gateway.access.guard import Scope
-from leasehold.gateway.access.identities import ANONYMOUS, Identity
+from leasehold.gateway.access.identities import ANONYMOUS, Identity, Scope
 from leasehold.gateway.http.problems import (
-    ADDRESS_TOO_LONG,
-    BODY_TOO_LARGE,
-    DATABASE_UNAVAILABLE,
-    FOREIGN_ORIGIN,
-    HEADER_TOO_LONG,
-    INSUFFICIENT_SCOPE,
-    INTERNAL,
-    INVALID_INPUT,
-    MALFORMED_JSON,
-    MALFORMED_REQUEST,
-    NOT_ACCEPTABLE,
+    ACCESS_ERRORS,
+    ALWAYS_POSSIBLE,
+    BODILESS_ERRORS,
+    BODY_ERRORS,
     NOT_FOUND,
-    SCHEMA_MISMATCH,
-    SLOW_BODY,
-    TOO_DEEP,
-    TOO_MANY_FAILURES,
-    UNAUTHORIZED,
-    UNEXPECTED_BODY,
-    UNKNOWN_HOST,
-    UNSUPPORTED_MEDIA_TYPE,
     ProblemType,
 )
 from leasehold.gateway.http.replies import JSON, Reply
@@ -45,20 +29,6 @@ Handler = TypeVar("Handler", bound=Callable[..., Awaitable[object]])
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 __all__ = ["Call", "NoParameters", "Reply", "Route", "Routes", "Success"]
-
-ALWAYS_POSSIBLE = (MALFORMED_REQUEST, ADDRESS_TOO_LONG, HEADER_TOO_LONG, NOT_ACCEPTABLE, INVALID_INPUT, INTERNAL)
-"""Any request may be no HTTP, be too long, ask for another media type or have a query parameter that the route does not know."""
-ACCESS_ERRORS = (
-    UNAUTHORIZED,
-    INSUFFICIENT_SCOPE,
-    FOREIGN_ORIGIN,
-    UNKNOWN_HOST,
-    TOO_MANY_FAILURES,
-    DATABASE_UNAVAILABLE,
-    SCHEMA_MISMATCH,
-)
-BODY_ERRORS = (MALFORMED_JSON, SLOW_BODY, BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_INPUT, TOO_DEEP)
-BODILESS_ERRORS = (UNEXPECTED_BODY, SLOW_BODY)
 
 
 async def always() -> bool:

@@ -6,18 +6,19 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
 
+from leasehold.checks.verdicts import Check
 from leasehold.client import Client
 from leasehold.errors import WaitTimeout
 from leasehold.gateway.access.audit_log import AuditLog
-from leasehold.gateway.access.sign_in import SignIn
+from leasehold.gateway.access.sessions import Sessions
 from leasehold.gateway.cluster import WorkerSet
 from leasehold.gateway.http.reading import RequestLimits
-from leasehold.gateway.metrics import Checkup, DatabaseMetrics, Requests
+from leasehold.gateway.metrics import DatabaseMetrics, Requests
 from leasehold.gateway.routing.coalescer import Coalescer
 from leasehold.gateway.routing.hiding import Hiding
 from leasehold.gateway.routing.sharing import Shared, Turns
@@ -25,32 +26,34 @@ from leasehold.gateway.stream.hub import Hub
 from leasehold.records.jobs import ChainRecord
 
 T = TypeVar("T")
-Check = Callable[[], Awaitable[None]]
+ReadyCheck = Callable[[], Awaitable[None]]
 
 
-class GatewayServices(msgspec.Struct, frozen=True, eq=False):
+class GatewayServices(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """One gateway's connections to the rest.
 
     `checks` are what `/readyz` asks: each raises if it is not well. `stopping` is set when the gateway begins to stop: long waits
-    are then answered; `started` is set once every check has passed. `diffs`: who compares payloads takes turns.
+    are then answered; `started` is set once every check has passed. `examine` makes the doctor's checks. `diffs`: who compares
+    payloads takes turns. `shared` are answers of routes, until something changes, `asked` those of the database, whatever changes.
     """
 
     client: Client
     coalescer: Coalescer
-    checks: Mapping[str, Check]
+    checks: Mapping[str, ReadyCheck]
     limits: RequestLimits
+    stream: Hub
+    audit_log: AuditLog
+    sessions: Sessions
+    database_metrics: DatabaseMetrics
+    worker_set: WorkerSet
+    examine: Callable[[], Awaitable[Sequence[Check]]]
+    hiding: Hiding
     stopping: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
     started: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
-    stream: Hub | None = None
-    audit_log: AuditLog | None = None
-    sign_in: SignIn | None = None
-    database_metrics: DatabaseMetrics | None = None
-    worker_set: WorkerSet | None = None
     diffs: Turns = msgspec.field(default_factory=Turns)
-    checkup: Checkup | None = None
-    hiding: Hiding = msgspec.field(default_factory=lambda: Hiding(()))
     requests: Requests = msgspec.field(default_factory=Requests)
     shared: Shared = msgspec.field(default_factory=Shared)
+    asked: Shared = msgspec.field(default_factory=Shared)
 
 
 LONGEST_WAIT = 60

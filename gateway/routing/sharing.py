@@ -7,10 +7,13 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable
 from contextlib import asynccontextmanager
 from time import monotonic
+from typing import Any, TypeVar
 
 import msgspec
 
 from leasehold.gateway.http.problems import ProblemType, Refusal
+
+T = TypeVar("T")
 
 AT_ONCE = 2
 MOST_WAITING = 8
@@ -41,9 +44,9 @@ class Turns:
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """An answer as it is sent, when it was begun, and how many changes there had been by then."""
+    """An answer, when it was begun, and how many changes there had been by then."""
 
-    body: bytes
+    answer: Any
     begun: float
     changes: int
 
@@ -61,11 +64,12 @@ class Shared:
         """Something was changed: no answer that was begun before is given again."""
         self._changes += 1
 
-    async def get(self, key: Hashable, seconds: float, make: Callable[[], Awaitable[bytes]]) -> bytes:
-        """The answer that is at most `seconds` old, made anew where there is none. An error is not kept."""
+    async def get(self, key: Hashable, seconds: float, make: Callable[[], Awaitable[T]]) -> T:
+        """The answer that was begun at most `seconds` before this call, made anew where there is none. An error is not kept."""
+        asked = self._now()
         async with self._turns[key]:
             kept = self._kept.get(key)
-            if kept is None or kept.changes != self._changes or self._now() - kept.begun >= seconds:
+            if kept is None or kept.changes != self._changes or asked - kept.begun >= seconds:
                 changes, begun = self._changes, self._now()
                 kept = self._kept[key] = Kept(await make(), begun, changes)
-            return kept.body
+            return kept.answer

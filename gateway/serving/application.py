@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from functools import cache, partial
+from functools import cache
 
 from aiohttp import HttpVersion11, web
 
-from leasehold.gateway.access.guard import Guard
 from leasehold.gateway.http.headers import PREFIX, REQUEST_ID, Cors, prefix_of, request_id_of
 from leasehold.gateway.http.replies import PLAIN
 from leasehold.gateway.metrics import REQUESTS, count_requests
 from leasehold.gateway.route_table import ROUTES
-from leasehold.gateway.routing.routes import Route
 from leasehold.gateway.routing.services import GatewayServices
 from leasehold.gateway.serving.dashboard import dashboard_routes
-from leasehold.gateway.serving.handling import DRAIN, OUTAGE, Drain, Handler, RouteHandler, answer_problems
+from leasehold.gateway.serving.handling import OUTAGE, Handler, RouteHandler, answer_problems
 from leasehold.gateway.serving.outage import GatewayOutage
 
 SECURITY_HEADERS: Mapping[str, str] = {
@@ -46,27 +44,19 @@ def add_headers(cors: Cors) -> Callable[[web.Request, web.StreamResponse], Await
     return add
 
 
-def build_application(
-    services: GatewayServices,
-    guard: Guard,
-    routes: Iterable[Route] = ROUTES,
-    *,
-    cors: Cors | None = None,
-    prefix: str = "",
-) -> web.Application:
-    """The application that serves `routes`: their methods, HEAD where there is GET, and OPTIONS; and the dashboard.
+def build_application(services: GatewayServices, prefix: str) -> web.Application:
+    """The application that serves all routes: their methods, HEAD where there is GET, and OPTIONS; and the dashboard.
     All of it also below `prefix`, for proxies that do not take that away."""
+    guard = services.sessions.guard
     application = web.Application(
         middlewares=[count_requests, answer_problems], client_max_size=services.limits.body_bytes
     )
-    application[DRAIN] = Drain()
     application[PREFIX] = prefix
     application[REQUESTS] = services.requests
     outage = application[OUTAGE] = GatewayOutage(services.client.ping)
     application.on_cleanup.append(lambda _application: outage.close())
-    application.on_response_prepare.append(add_headers(cors or Cors()))
-    routes = tuple(routes)
-    pattern = cache(partial(pattern_of, routes=routes))
+    application.on_response_prepare.append(add_headers(guard.cors))
+    pattern = cache(pattern_of)
     methods: dict[str, list[str]] = {}
     heads = ("", prefix) if prefix else ("",)
 
@@ -75,7 +65,7 @@ def build_application(
         for head in heads:
             application.router.add_route(method, head + pattern(path), handler, expect_handler=meet_expectation)
 
-    for route in routes:
+    for route in ROUTES:
         handler = RouteHandler(route.worded or route, services, guard).answer
         for method in (route.method, "HEAD") if route.method == "GET" else (route.method,):
             add(method, route.path, handler)
@@ -87,7 +77,7 @@ def build_application(
     return application
 
 
-def pattern_of(path: str, routes: Iterable[Route]) -> str:
+def pattern_of(path: str) -> str:
     """The path as aiohttp takes it: a parameter is anything but a slash, with braces, too, which aiohttp leaves out by itself.
     `/jobs/{id}` does not match `/jobs/counts` where that is a path of its own, so that a method which only the former takes
     is refused there."""
@@ -96,7 +86,7 @@ def pattern_of(path: str, routes: Iterable[Route]) -> str:
         return path
     name, _, rest = tail.partition("}")
     siblings = {
-        each.path.removeprefix(f"{head}/").partition("/")[0] for each in routes if each.path.startswith(f"{head}/")
+        each.path.removeprefix(f"{head}/").partition("/")[0] for each in ROUTES if each.path.startswith(f"{head}/")
     }
     words = "|".join(sorted(re.escape(each) for each in siblings if not each.startswith("{")))
     others = f"(?!(?:{words})(?:/|$))" if words else ""

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
 import msgspec
 from aiohttp import web
 
-from leasehold.gateway.access.audit_log import Act, AuditLog, audited, describe, is_audited
+from leasehold.gateway.access.audit_log import Act, describe, is_audited
 from leasehold.gateway.access.guard import Guard, lacks_scope
 from leasehold.gateway.access.identities import ANONYMOUS, Scope
 from leasehold.gateway.http.headers import prefix_of, request_id_of
@@ -33,6 +32,7 @@ from leasehold.gateway.http.problems import (
 from leasehold.gateway.http.reading import exceeds_depth, find_offence, refuse_shape, refuse_syntax
 from leasehold.gateway.http.replies import ENCODER, JSON, PLAIN, response_of
 from leasehold.gateway.http.targets import check_accept, read_parameters
+from leasehold.gateway.metrics import REQUESTS
 from leasehold.gateway.routing.routes import Call, Route, always
 from leasehold.gateway.routing.services import GatewayServices
 from leasehold.gateway.serving.dashboard import is_for_a_page, page_answer
@@ -43,55 +43,19 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 LISTS = frozenset({"Prefer"})
 """Request headers of which several are one list (RFC 9110 §5.3)."""
-JSON_MEDIA_TYPE = "application/json"
 CHARSET = "utf-8"
-
-
-class Drain:
-    """Counts requests until `finish`, which waits for those in flight, also for those whose body still arrives."""
-
-    def __init__(self) -> None:
-        self.begun = False
-        self._in_flight = 0
-        self._empty = asyncio.Event()
-        self._empty.set()
-
-    @contextmanager
-    def request(self) -> Generator[None]:
-        """Around each request."""
-        self._in_flight += 1
-        self._empty.clear()
-        try:
-            yield
-        finally:
-            self._in_flight -= 1
-            if not self._in_flight:
-                self._empty.set()
-
-    async def finish(self, seconds: float) -> bool:
-        """Waits until nothing is in flight, at most `seconds`. Returns whether everything was finished."""
-        self.begun = True
-        try:
-            async with asyncio.timeout(seconds):
-                await self._empty.wait()
-        except TimeoutError:
-            return False
-        return True
-
 
 log = logging.getLogger(__name__)
 
 OUTAGE = web.AppKey("outage", GatewayOutage)
-DRAIN = web.AppKey("drain", Drain)
 PROBLEM_HEADERS = {**PLAIN, "Content-Type": "application/problem+json"}
 
 
 @web.middleware
 async def answer_problems(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Counts the request for the drain, gives it an id, and answers errors as problems."""
+    """Gives the request an id, and answers errors as problems."""
     request_id = request_id_of(request)
-    drain = request.app[DRAIN]
-    with drain.request(), answering(request_id):
+    with answering(request_id):
         try:
             response = await handler(request)
         except (asyncio.CancelledError, ConnectionError):
@@ -104,7 +68,7 @@ async def answer_problems(request: web.Request, handler: Handler) -> web.StreamR
             if response.status == 503:
                 request.app[OUTAGE].refused(classify(error), error)
             _log(error, response.status, request_id, f"{request.method} {request.path}")
-        if drain.begun:
+        if request.app[REQUESTS].is_draining:
             response.force_close()
         return response
 
@@ -141,7 +105,7 @@ class RouteHandler:
         )
         self._headers = PLAIN if route.media_type == JSON else {**PLAIN, "Content-Type": route.media_type}
         self._action = f"{route.method} {route.alias_of or route.path}"
-        self._audit_log = services.audit_log if is_audited(route.method, route.path, route.scope) else None
+        self._is_audited = is_audited(route.method, route.path, route.scope)
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         """Access, parameters, body, handler, answer, in this order."""
@@ -167,8 +131,7 @@ class RouteHandler:
             result = await self._handle(call)
         else:
             try:
-                log = self._audit_log
-                result = await (self._handle(call) if log is None else self._audited(log, request, call))
+                result = await (self._audited(request, call) if self._is_audited else self._handle(call))
             finally:
                 services.shared.changed()
         return response_of(result, route.status, self._headers)
@@ -182,7 +145,7 @@ class RouteHandler:
         hiding = self._services.hiding
         return hiding.answer(result) if hiding.concerns(call.identity) else result
 
-    async def _audited(self, audit_log: AuditLog, request: web.Request, call: Call[Any, Any]) -> object:
+    async def _audited(self, request: web.Request, call: Call[Any, Any]) -> object:
         """The result of a handler whose call belongs in the audit log."""
         act = Act(
             identity=call.identity,
@@ -191,7 +154,7 @@ class RouteHandler:
             address=request.remote,
             request_id=request_id_of(request),
         )
-        return await audited(audit_log, act, self._route.status, lambda: self._handle(call))
+        return await self._services.audit_log.audited(act, self._route.status, lambda: self._handle(call))
 
     async def _read_body(self, request: web.Request) -> bytes:
         """The whole body. Refuses one that the route would not read, is not plain JSON in UTF-8 by its headers, is too large
@@ -206,7 +169,7 @@ class RouteHandler:
             return b""
         if is_none and self._route.is_body_optional:
             return b"{}"
-        if request.content_type != JSON_MEDIA_TYPE or "Content-Encoding" in request.headers:
+        if request.content_type != JSON or "Content-Encoding" in request.headers:
             raise Refusal(UNSUPPORTED_MEDIA_TYPE, "Send the body uncompressed, with 'Content-Type: application/json'.")
         if (request.charset or CHARSET).lower() != CHARSET:
             raise Refusal(UNSUPPORTED_MEDIA_TYPE, f"JSON is UTF-8 (RFC 8259), not {request.charset}.")

@@ -4,23 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 import uuid
-from collections.abc import AsyncGenerator, Generator, Mapping
+from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
 
 from aiohttp import web
 from aiohttp.http_exceptions import LineTooLong
 
-from leasehold.client import Client
 from leasehold.errors import SettingsError
-from leasehold.gateway.access.audit_log import AuditLog
-from leasehold.gateway.access.guard import Guard, is_loopback
-from leasehold.gateway.access.sessions import SessionStore
-from leasehold.gateway.access.sign_in import SignIn
-from leasehold.gateway.access.token_cache import TokenStore
-from leasehold.gateway.cluster import Pod, WorkerSet
-from leasehold.gateway.http.headers import Cors
 from leasehold.gateway.http.problems import (
     ADDRESS_TOO_LONG,
     HEADER_TOO_LONG,
@@ -29,14 +20,10 @@ from leasehold.gateway.http.problems import (
     ProblemType,
     Refusal,
 )
-from leasehold.gateway.http.reading import RequestLimits, limits_of
-from leasehold.gateway.metrics import Checkup, DatabaseMetrics
-from leasehold.gateway.routing.coalescer import Coalescer
-from leasehold.gateway.routing.hiding import Hiding
-from leasehold.gateway.routing.services import Check, GatewayServices
+from leasehold.gateway.http.reading import RequestLimits
+from leasehold.gateway.routing.services import GatewayServices
 from leasehold.gateway.serving.application import build_application
-from leasehold.gateway.serving.handling import DRAIN, problem_response
-from leasehold.gateway.stream.hub import Hub
+from leasehold.gateway.serving.handling import problem_response
 from leasehold.settings import Settings
 from leasehold.settings.settings import seconds_to_stop
 
@@ -94,56 +81,22 @@ ARRIVAL_ROUNDS = 3  # of the loop, from the kernel to the runner: a task for the
 
 
 @asynccontextmanager
-async def open_gateway(
-    settings: Settings,
-    client: Client,
-    checks: Mapping[str, Check],
-    *,
-    limits: RequestLimits | None = None,
-    stream: Hub | None = None,
-    database_metrics: DatabaseMetrics | None = None,
-    tokens: TokenStore | None = None,
-    audit_log: AuditLog | None = None,
-    sessions: SessionStore | None = None,
-    pod: Pod | None = None,
-    checkup: Checkup | None = None,
-) -> AsyncGenerator[str]:
+async def open_gateway(settings: Settings, services: GatewayServices) -> AsyncGenerator[str]:
     """A bound gateway; yields its URL. Leaving it drains: it accepts no more connections and finishes the requests in
-    flight within `settings.drain_seconds`. `limits` replaces those of the settings; `stream` sends changes,
-    `database_metrics` measures the database, `tokens` finds callers, `audit_log` records what they do,
-    `sessions` keeps browsers signed in, `pod` is where it runs in
-    Kubernetes, and `checkup` examines the server."""
-    limits = limits or limits_of(settings)
-    cors = Cors(settings.gateway_cors_origins)
-    is_public = not is_loopback(settings.gateway_host)
-    guard = Guard(settings.gateway_token, tokens, cors=cors, is_public=is_public, clock=time.monotonic)
-    services = GatewayServices(
-        client,
-        Coalescer(client.enqueue_with_outcomes),
-        checks,
-        limits,
-        stream=stream,
-        database_metrics=database_metrics,
-        audit_log=audit_log,
-        hiding=Hiding(settings.gateway_hidden_keys, settings.gateway_hidden_keys_by_kind),
-        sign_in=None if sessions is None else SignIn(guard, sessions),
-        worker_set=WorkerSet(settings, pod),
-        checkup=checkup,
-    )
-    application = build_application(services, guard, cors=cors, prefix=settings.gateway_prefix)
+    flight within `settings.drain_seconds`."""
+    application = build_application(services, settings.gateway_prefix)
     runner = web.AppRunner(application, shutdown_timeout=ANSWER_SECONDS)
     await runner.setup()
     try:
-        server = await _listen(runner, settings, limits)
+        server = await _listen(runner, settings, services.limits)
         try:
             yield _url_of(server)
         finally:
             await _stop_listening(server)
             services.stopping.set()
-            if stream is not None:
-                stream.close()
+            services.stream.close()
             seconds, _ = seconds_to_stop(settings)
-            if not await application[DRAIN].finish(seconds):
+            if not await services.requests.finish(seconds):
                 log.warning("gateway gave up waiting for requests after %g s", seconds)
     finally:
         await runner.cleanup()

@@ -12,20 +12,25 @@ from contextlib import AsyncExitStack, asynccontextmanager, nullcontext, suppres
 from functools import partial
 
 from leasehold.app import App
+from leasehold.checks.checkup import check_all
 from leasehold.client import Client
 from leasehold.concurrency.ending import stop_signals
-from leasehold.database import open_asyncio_database
+from leasehold.database import Database, open_asyncio_database
 from leasehold.database.migrations import expected_version, oldest_version
 from leasehold.database.migrations.state import check_version
 from leasehold.errors import DatabaseUnavailable, LeaseholdError, SchemaOutdated
-from leasehold.gateway.access.audit_log import DatabaseAuditLog
-from leasehold.gateway.access.guard import check_binding, check_tokens
-from leasehold.gateway.access.sessions import DatabaseSessions
+from leasehold.gateway.access.audit_log import AuditLog
+from leasehold.gateway.access.guard import Guard, check_binding, check_tokens
+from leasehold.gateway.access.sessions import Sessions
 from leasehold.gateway.access.token_cache import open_tokens
-from leasehold.gateway.cluster import Pod, pod_of
-from leasehold.gateway.metrics import DatabaseMetrics, checkup_of
+from leasehold.gateway.cluster import Pod, WorkerSet, pod_of
+from leasehold.gateway.http.reading import limits_of
+from leasehold.gateway.metrics import DatabaseMetrics
+from leasehold.gateway.routing.coalescer import Coalescer
+from leasehold.gateway.routing.hiding import Hiding
+from leasehold.gateway.routing.services import GatewayServices
 from leasehold.gateway.serving.listening import check_address, open_gateway
-from leasehold.gateway.stream.hub import DatabaseSource, Hub
+from leasehold.gateway.stream.hub import Hub, Source
 from leasehold.notify.doorbell import open_doorbell
 from leasehold.observability.health import OutageReminder
 from leasehold.payloads.options import payload_options
@@ -42,24 +47,10 @@ MOST_LOADED = 4 << 20
 NOT_BEGUN = 1  # whoever was told knows the signal
 
 
-def run_gateway(
-    settings: Settings,
-    *,
-    app: App | None = None,
-    must_fit: bool = False,
-    is_told: Callable[[], bool] = bool,
-    waits: bool = False,
-) -> int:
-    """Runs the gateway until SIGTERM, SIGINT or SIGHUP. Returns the exit code. Arguments and errors as in `serve`."""
-    return asyncio.run(serve(settings, app=app, must_fit=must_fit, is_told=is_told, waits=waits))
-
-
 async def serve(
     settings: Settings,
     *,
     app: App | None = None,
-    ready: Callable[[str], None] | None = None,
-    must_fit: bool = False,
     is_told: Callable[[], bool] = bool,
     waits: bool = False,
 ) -> int:
@@ -67,35 +58,27 @@ async def serve(
     `settings.drain_seconds`), and returns 0, or 130 after SIGINT. A signal that comes before it serves ends it with 143 or
     130. A second signal ends the process at once.
 
-    Without `must_fit` it starts without a database, too: until that is there, `/readyz` and every call that needs it
-    answer 503.
-
     Args:
         settings: with `database_url` (empty: the PG… variables decide) and those of the gateway.
         app: check args against its kinds, and refuse other kinds.
-        ready: called with the URL as soon as requests are served.
-        must_fit: begin only with a database whose schema this code can serve.
         waits: begin also while the database cannot be reached or has no schema yet; where its tokens have to be counted, as soon
-            as they can be.
+            as they can be. Until it is there, `/readyz` and every call that needs it answer 503.
         is_told: whether a signal came before this was called.
 
     Raises:
         SettingsError: strangers could reach it without a token, the token is no good, or the address cannot be bound.
-        DatabaseUnavailable: without `waits`: with `must_fit`, and off loopback without `gateway_token`, where the tokens of
-            the database have to be counted.
-        SchemaMismatch: with `must_fit`. SchemaOutdated: without `waits`, as DatabaseUnavailable.
+        SchemaMismatch: this code cannot serve the schema.
+        DatabaseUnavailable, SchemaOutdated: without `waits`.
     """
     check_binding(settings)
     stop = StopSignal()
     try:
         if is_told():
             return NOT_BEGUN
-        fits = not must_fit or await _is_fit(settings, waits=waits)
         await check_address(settings)
+        fits = await _is_fit(settings, waits=waits)
         async with nullcontext() if fits else _reminding(settings), _open_when_there(settings, app, waits=waits) as url:
             log.info("gateway serves %s", url)
-            if ready is not None:
-                ready(url)
             await stop.wait()
             log.info("gateway stops: finishing the requests in flight")
     except asyncio.CancelledError:
@@ -187,24 +170,31 @@ async def open_service(settings: Settings, *, app: App | None = None, pod: Pod |
         await check_tokens(settings, tokens)
         payloads = payload_options(settings, most_loaded=MOST_LOADED)
         client = Client(database, app=app, doorbell=doorbell, listens=settings.notify, payloads=payloads)
-        checks = {
+        guard = Guard(settings, tokens, time.monotonic)
+        async with open_gateway(settings, services_of(settings, database, client, guard, pod)) as url:
+            yield url
+
+
+def services_of(
+    settings: Settings, database: Database, client: Client, guard: Guard, pod: Pod | None = None
+) -> GatewayServices:
+    """What handlers use. `pod` as in `open_service`."""
+    return GatewayServices(
+        client=client,
+        coalescer=Coalescer(client.enqueue_with_outcomes),
+        checks={
             "database": client.ping,
             "schema": partial(check_version, database, expected_version(), oldest_version()),
-        }
-        stream = Hub(DatabaseSource(database, client.changes, listens=settings.notify))
-        async with open_gateway(
-            settings,
-            client,
-            checks,
-            stream=stream,
-            database_metrics=DatabaseMetrics(client.metrics),
-            tokens=tokens,
-            audit_log=DatabaseAuditLog(database),
-            sessions=DatabaseSessions(database, settings.gateway_session_seconds, settings.gateway_token),
-            pod=pod or pod_of(os.environ),
-            checkup=checkup_of(database, settings),
-        ) as url:
-            yield url
+        },
+        limits=limits_of(settings),
+        stream=Hub(Source(database, client.changes, listens=settings.notify)),
+        audit_log=AuditLog(database),
+        sessions=Sessions(guard, database, settings),
+        database_metrics=DatabaseMetrics(client.metrics),
+        worker_set=WorkerSet(settings, pod or pod_of(os.environ)),
+        examine=partial(check_all, database, settings, "as this gateway reaches it", None),
+        hiding=Hiding(settings.gateway_hidden_keys, settings.gateway_hidden_keys_by_kind),
+    )
 
 
 class StopSignal:

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Collection, Generator, Iterable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable
+from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import datetime, timedelta
+from functools import partial
 from time import monotonic
-from typing import Protocol
-
-import msgspec
 
 from leasehold.client.feed.changes import Change, Wanted
-from leasehold.client.feed.news import Found
+from leasehold.client.feed.feed import Feed
+from leasehold.client.feed.news import Found, News
 from leasehold.client.nouns.changes import Changes
 from leasehold.database import Database
 from leasehold.errors import LeaseholdError
@@ -37,50 +36,16 @@ MOST_BYTES = 1_048_576  # of messages that a client has not taken yet
 MOST_HINTED_BYTES = MOST_BYTES // 16  # of names of queues; anybody may send notifications with names that are none
 
 
-class Feeder(Protocol):
-    """What `leasehold.client.feed.feed.Feed` is."""
-
-    is_behind: bool
-    lag: timedelta
-    cursor: int
-
-    async def read(self) -> list[Change]: ...
-    async def skip(self) -> None: ...
-
-
-class NewsReader(Protocol):
-    """What `leasehold.client.feed.news.News` is."""
-
-    async def read(self, job_ids: Collection[int]) -> Found: ...
-
-
-class Source(Protocol):
-    """Where changes come from, while somebody listens.
-
-    `open` yields a feed and its news; hints come to `hear`, and `missed` says that some may have been lost.
-    """
-
-    def open(
-        self, hear: Callable[[str], object], missed: Callable[[], object]
-    ) -> AbstractAsyncContextManager[tuple[Feeder, NewsReader]]: ...
-    def replay(self, since: datetime, until: datetime | None) -> AsyncGenerator[list[Change]]: ...
-
-
-class HubStatistics(msgspec.Struct, frozen=True):
-    """Streams open now; and counts since the start: looks at the database, changes found, streams closed as too slow."""
-
-    streams: int
-    reads: int
-    changes: int
-    overflows: int
-
-
 class Hub:
     """Sends changes to every listener.
 
     Enter: `listen`; the first listener starts the reader.
     Leave: the end of its block; the last one stops the reader. While the database is away it waits; the feed keeps its
     place. A feed that is half a minute behind continues from now, and listeners get `reset`.
+
+    Attributes:
+        cursor: the id after what was told last.
+        reads, changes, overflows: since the start: looks at the database, changes found, streams closed as too slow.
     """
 
     def __init__(self, source: Source) -> None:
@@ -93,7 +58,7 @@ class Hub:
         self._is_closing = False
         self._has_begun = asyncio.Event()
         self.cursor: str | None = None
-        self._counts = {"reads": 0, "changes": 0, "overflows": 0}
+        self.reads = self.changes = self.overflows = 0
 
     @contextmanager
     def listen(self, wanted: Wanted, hide: Hide | None = None) -> Generator[Letterbox]:
@@ -109,7 +74,7 @@ class Hub:
             yield box
         finally:
             self._boxes.remove(box)
-            self._counts["overflows"] += box.is_overfull
+            self.overflows += box.is_overfull
             if not self._boxes and self._reading is not None:
                 self._reading.cancel()
                 self._reading = None
@@ -129,21 +94,22 @@ class Hub:
         for box in self._boxes:
             box.close()
 
-    def statistics(self) -> HubStatistics:
-        """Counts since the start."""
-        return HubStatistics(streams=len(self._boxes), **self._counts)
+    @property
+    def streams(self) -> int:
+        """How many are open now."""
+        return len(self._boxes)
 
     async def _read(self) -> None:
         async with self.source.open(self._hear, self._hint.set) as (feed, news):
             await self._follow(feed, news)
 
-    async def _follow(self, feed: Feeder, news: NewsReader) -> None:
+    async def _follow(self, feed: Feed, news: News) -> None:
         pause, said_at = SHORTEST_PAUSE, float("-inf")
         while True:
             try:
                 changes = await feed.read()
                 found = await self._look(news)
-                self._counts["reads"] += 1
+                self.reads += 1
                 if feed.lag > MOST_LAG:
                     await self._skip(feed)
             except Exception as error:
@@ -155,12 +121,13 @@ class Hub:
                 await asyncio.sleep(pause)
                 continue
             await self._tell_all(changes, str(feed.cursor))
-            self._tell_news(found)
+            if not found.is_empty:
+                self._put(partial(news_messages, found))
             pause = SHORTEST_PAUSE if changes or not found.is_empty else min(pause * 2, LONGEST_PAUSE)
             if not feed.is_behind:
                 await self._wait(pause)
 
-    async def _look(self, news: NewsReader) -> Found:
+    async def _look(self, news: News) -> Found:
         """What is no change. Without it the changes go on: a database of the release before has not all of these functions."""
         wanted = {box.wanted for box in self._boxes}
         try:
@@ -168,11 +135,6 @@ class Hub:
         except LeaseholdError as error:
             log.debug("logs, progress and schedules cannot be read: %s", error)
             return Found()
-
-    def _tell_news(self, found: Found) -> None:
-        if found.is_empty:
-            return
-        self._put(lambda wanted: news_messages(found, wanted))
 
     def _put(self, messages: Callable[[Wanted], Iterable[StreamMessage]]) -> None:
         """Give each listener its messages, encoded once for all who get the same."""
@@ -199,7 +161,7 @@ class Hub:
                 return
             await asyncio.sleep(SHORTEST_PAUSE / MOMENTS)
 
-    async def _skip(self, feed: Feeder) -> None:
+    async def _skip(self, feed: Feed) -> None:
         log.warning("the stream is %s behind and goes on from now", feed.lag)
         await feed.skip()
         for box in self._boxes:
@@ -216,7 +178,7 @@ class Hub:
         await self._let_them_take()
 
     def _tell(self, changes: list[Change], cursor: str) -> None:
-        self._counts["changes"] += len(changes)
+        self.changes += len(changes)
         queues = {change.queue for change in changes if change.queue is not None} | self._hinted
         self._hinted, self._hinted_bytes = set(), 0
         batch = Batch(changes, sorted(queues), cursor)
@@ -239,8 +201,9 @@ class Hub:
         self._hint.set()
 
 
-class DatabaseSource:
-    """The database of a client, over one connection for the reader, one for replays, and one that listens.
+class Source:
+    """Where changes come from, while somebody listens: the database of a client, over one connection for the reader, one for
+    replays, and one that listens.
 
     Args:
         listens: whether to open the last of these.
@@ -255,8 +218,9 @@ class DatabaseSource:
     @asynccontextmanager
     async def open(
         self, hear: Callable[[str], object], missed: Callable[[], object]
-    ) -> AsyncGenerator[tuple[Feeder, NewsReader]]:
-        """A feed and its news on a connection of their own, closed with the block."""
+    ) -> AsyncGenerator[tuple[Feed, News]]:
+        """A feed and its news on a connection of their own, closed with the block; hints come to `hear`, and `missed` says that
+        some may have been lost."""
         reserved = self._database.reserve("stream")
         ear = AsyncioListener(self._database, hear, missed)
         if self._listens:

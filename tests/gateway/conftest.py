@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from functools import partial
 
 import pytest
 
 from leasehold.checks import connection, work
+from leasehold.gateway import cluster
 from leasehold.gateway.access import audit_log
-from leasehold.gateway.cluster import WorkerSet
 from leasehold.gateway.nouns import events, findings, probes
 from leasehold.gateway.routing import coalescer
-from leasehold.gateway.serving import listening, serve
+from leasehold.gateway.serving import serve
 from tests.gateway.fakes.running import RunningGateway, running_service
 from tests.support.waiting import PATIENCE
 
@@ -25,6 +24,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     for module, name in (
         (audit_log, "CLOSE_SECONDS"),
+        (cluster, "SECONDS"),
         (work, "PATIENCE_SECONDS"),
         (coalescer, "PATIENCE_SECONDS"),
         (connection, "PING_SECONDS"),
@@ -35,7 +35,6 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
         (serve, "DATABASE_SECONDS"),
     ):
         monkeypatch.setattr(module, name, PATIENCE)
-    monkeypatch.setattr(listening, "WorkerSet", partial(WorkerSet, seconds=PATIENCE))
 
 
 @pytest.fixture

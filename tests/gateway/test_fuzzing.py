@@ -17,10 +17,8 @@ from typing import Any
 import pytest
 
 from leasehold.gateway.access import failures
-from leasehold.gateway.serving.serve import open_service
-from leasehold.settings import Settings
 from tests.gateway.fakes import kubernetes
-from tests.gateway.fakes.running import RunningGateway
+from tests.gateway.fakes.running import running_service
 from tests.support.waiting import PATIENCE
 
 ROOT = Path(__file__).parent.parent.parent
@@ -43,18 +41,12 @@ SAME_AS_MAIN = r"/bulk/|\{id\}|/queues/|/keys/|/desired$"
 @pytest.fixture
 def url(database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Generator[str]:
     monkeypatch.setattr(failures, "AT_ONCE", 1_000_000)  # all of them come from one address
-    settings = Settings(
-        gateway_port=0,
-        database_url=database_url,
-        gateway_token=TOKEN,
-        k8s_worker_statefulset=kubernetes.NAME,
-        k8s_max_replicas=10_000,
-    )
-    with kubernetes.running_kubernetes(tmp_path) as (_, pod):
-        gateway = RunningGateway(lambda: open_service(settings, pod=pod))
-        gateway.start()
+    settings: Any = {"k8s_worker_statefulset": kubernetes.NAME, "k8s_max_replicas": 10_000}
+    with (
+        kubernetes.running_kubernetes(tmp_path) as (_, pod),
+        running_service(database_url, pod=pod, gateway_token=TOKEN, **settings) as gateway,
+    ):
         yield "http://{}:{}".format(*gateway.address)
-        gateway.stop()
 
 
 def send(

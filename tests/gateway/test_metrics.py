@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import asyncio
+from typing import cast
 
+from leasehold.client.nouns.metrics import Metrics
 from leasehold.errors import DatabaseUnavailable
 from leasehold.gateway.metrics import (
-    MEASURED_SECONDS,
     MOST_QUEUES,
     DatabaseMetrics,
     age_values,
@@ -33,15 +33,11 @@ FLEET = FleetMeasures(
 
 
 class FakeMeasures:
-    """Answers with little, and counts the questions."""
+    """Answers with little."""
 
-    def __init__(self) -> None:
-        self.asked = 0
-        self.is_away = False
+    is_away = False
 
     async def fleet(self) -> FleetMeasures:
-        self.asked += 1
-        await asyncio.sleep(0)
         if self.is_away:
             raise DatabaseUnavailable("away")
         return FLEET
@@ -63,29 +59,15 @@ class FakeMeasures:
 
 
 @under_asyncio
-async def test_however_often_it_is_scraped_the_database_is_asked_once_in_five_seconds() -> None:
-    client, now = FakeMeasures(), [100.0]
-    measured = DatabaseMetrics(client, lambda: now[0])
-    await asyncio.gather(*(measured.values() for _ in range(10)))
-    now[0] += MEASURED_SECONDS - 0.1
-    await measured.values()
-    assert client.asked == 1
-    now[0] += 0.1
+async def test_a_database_is_measured_unless_it_is_away() -> None:
+    client = FakeMeasures()
+    measured = DatabaseMetrics(cast("Metrics", client))
     found = await measured.values()
     assert found["leasehold_jobs_held"] == {(): 2}
     assert found["leasehold_workers_lost_wake_ups"] == {(): 3}
     assert found["leasehold_egress_identities"] == {("ready",): 4}
-    assert client.asked == 2
-
-
-@under_asyncio
-async def test_a_database_that_is_away_is_not_asked_more_often() -> None:
-    client = FakeMeasures()
     client.is_away = True
-    measured = DatabaseMetrics(client, lambda: 100.0)
-    for _ in range(3):
-        assert await measured.values() == {"leasehold_up": {(): 0}}
-    assert client.asked == 1
+    assert await measured.values() == {"leasehold_up": {(): 0}}
 
 
 def test_more_queues_than_anybody_looks_at_are_shown_as_one() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from leasehold.gateway.access import failures
-from leasehold.gateway.access.failures import Failures, network_of, retry_after
+from leasehold.gateway.access.failures import Failures, network_of
 
 
 class Clock:
@@ -55,7 +55,3 @@ def test_ten_wrong_tokens_at_once_and_ten_a_minute() -> None:
 )
 def test_one_subscriber_of_ipv6_counts_as_one(address: str | None, network: str) -> None:
     assert network_of(address) == network
-
-
-def test_a_refusal_says_when_to_come_again_in_whole_seconds() -> None:
-    assert [retry_after(seconds) for seconds in (0.0, 1.2, 6.0)] == ["1", "2", "6"]

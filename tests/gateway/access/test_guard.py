@@ -1,43 +1,40 @@
 from __future__ import annotations
 
-import http.client
-from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from leasehold.access.tokens import make_token
 from leasehold.errors import SettingsError
-from leasehold.gateway.access.guard import Scope, check_binding, check_tokens, host_name, is_loopback
-from leasehold.gateway.access.identities import Identity, scopes_of
-from leasehold.gateway.serving import listening
+from leasehold.gateway.access.guard import check_binding, check_tokens, host_name, is_loopback
+from leasehold.gateway.access.identities import Identity, Scope, scopes_of
+from leasehold.gateway.access.token_cache import TokenCache
 from leasehold.settings import Settings
 from tests.gateway.fakes.client import FakeClient
 from tests.gateway.fakes.running import RunningGateway, run, running_gateway
 from tests.gateway.fakes.tokens import FakeTokens
-from tests.support.waiting import PATIENCE
 
 TOKEN = "a-token-of-decent-length"
 
 
-@pytest.fixture
-def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock of the guard stands still, so that what was used up stays so however slow the machine is."""
-    monkeypatch.setattr(listening, "time", SimpleNamespace(monotonic=lambda: 1000.0))
+def stopped() -> float:
+    """A clock for the guard, so that what was used up stays so however slow the machine is."""
+    return 1000.0
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "localhost", "LocalHost."])
 def test_loopback_needs_no_token(host: str) -> None:
     check_binding(Settings(gateway_host=host))
-    run(check_tokens(Settings(gateway_host=host), FakeTokens()))
+    run(check_tokens(Settings(gateway_host=host), cast("TokenCache", FakeTokens())))
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.7", "gateway.example", "localhost.example"])
 def test_another_address_is_refused_without_any_token_and_the_error_says_what_to_do(host: str) -> None:
-    for store in (None, FakeTokens()):
-        with pytest.raises(SettingsError, match=r"leasehold tokens create NAME.*LEASEHOLD_GATEWAY_TOKEN"):
-            run(check_tokens(Settings(gateway_host=host), store))
-    run(check_tokens(Settings(gateway_host=host), FakeTokens({make_token(): Identity(name="ci")})))
-    run(check_tokens(Settings(gateway_host=host, gateway_token=TOKEN), None))
+    none, one = cast("TokenCache", FakeTokens()), cast("TokenCache", FakeTokens({make_token(): Identity(name="ci")}))
+    with pytest.raises(SettingsError, match=r"leasehold tokens create NAME.*LEASEHOLD_GATEWAY_TOKEN"):
+        run(check_tokens(Settings(gateway_host=host), none))
+    run(check_tokens(Settings(gateway_host=host), one))
+    run(check_tokens(Settings(gateway_host=host, gateway_token=TOKEN), none))
 
 
 @pytest.mark.parametrize(
@@ -155,13 +152,12 @@ def test_the_token_of_the_settings_may_do_everything_beside_the_others() -> None
         assert gateway.call("POST", "/api/jobs", {"kind": "a"}, bearer(TOKEN)).status == 201
 
 
-@pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("remembers", [True, False])
 def test_wrong_tokens_are_slowed_down_and_good_ones_from_the_same_address_go_on(remembers: bool) -> None:
     good, unknown_yet = make_token(), make_token()
     store = FakeTokens({good: Identity(name="ci"), unknown_yet: Identity(name="new")})
     store.remembers = remembers
-    with running_gateway(FakeClient(), tokens=store) as gateway:
+    with running_gateway(FakeClient(), tokens=store, clock=stopped) as gateway:
         assert counts(gateway, good) == 200
         statuses = [counts(gateway, make_token()) for _ in range(12)]
         late = gateway.call("GET", "/api/jobs/counts", headers=bearer(make_token()))
@@ -172,10 +168,10 @@ def test_wrong_tokens_are_slowed_down_and_good_ones_from_the_same_address_go_on(
     assert late.headers["Retry-After"] == "6"
 
 
-@pytest.mark.usefixtures("at_once")
 def test_noise_uses_nothing_up_and_is_never_too_much() -> None:
     store = FakeTokens()
-    with running_gateway(FakeClient(), tokens=store, settings=Settings(gateway_port=0, gateway_token=TOKEN)) as gateway:
+    settings = Settings(gateway_port=0, gateway_token=TOKEN)
+    with running_gateway(FakeClient(), tokens=store, settings=settings, clock=stopped) as gateway:
         assert [counts(gateway, f"lh_noise{number}") for number in range(15)] == [401] * 15
         assert store.asked == []
         assert [counts(gateway, make_token()) for _ in range(11)] == [401] * 10 + [429]
@@ -200,11 +196,7 @@ def test_while_the_database_is_away_metrics_are_there_for_tokens_that_were_good(
 
 
 def metrics_status(gateway: RunningGateway, token: str) -> int:
-    connection = http.client.HTTPConnection(*gateway.address, timeout=PATIENCE)
-    connection.request("GET", "/metrics", headers=bearer(token))
-    status = connection.getresponse().status
-    connection.close()
-    return status
+    return gateway.fetch("/metrics", bearer(token)).status
 
 
 @pytest.mark.parametrize("method", ["POST", "DELETE"])

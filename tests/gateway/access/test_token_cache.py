@@ -15,7 +15,7 @@ from leasehold.gateway.access.token_cache import (
     HEARING_SECONDS,
     LAST_KNOWN_SECONDS,
     SUSPECT_LOOKUPS_AT_ONCE,
-    DatabaseTokens,
+    TokenCache,
     open_tokens,
 )
 from tests.support.flavours import under_asyncio
@@ -48,7 +48,7 @@ class Bundle:
     def __init__(self) -> None:
         self.now = 100.0
         self.database = FakeDatabase()
-        self.tokens = DatabaseTokens(cast("Caller", self.database), lambda: self.now)
+        self.tokens = TokenCache(cast("Caller", self.database), lambda: self.now)
 
     def add(self, **fields: object) -> str:
         row: dict[str, object] = {

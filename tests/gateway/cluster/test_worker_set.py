@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from leasehold.gateway import cluster as k8s
 from leasehold.gateway.cluster import Pod, WorkerSet
 from leasehold.gateway.http.problems import ProblemType, Refusal
 from leasehold.settings import Settings
 from tests.gateway.fakes.certificates import Authority
 from tests.gateway.fakes.kubernetes import NAME, NAMESPACE, FakeKubernetes, run_until_closed, running_kubernetes
-from tests.support.waiting import PATIENCE
 
 PATH = f"/apis/apps/v1/namespaces/{NAMESPACE}/statefulsets/{NAME}/scale"
 
@@ -35,18 +35,18 @@ def pod(place: tuple[FakeKubernetes, Pod]) -> Pod:
     return place[1]
 
 
-def workers(pod: Pod | None, *, seconds: float = PATIENCE, **settings: Any) -> WorkerSet:
+def workers(pod: Pod | None, **settings: Any) -> WorkerSet:
     given: dict[str, Any] = {"k8s_worker_statefulset": NAME, **settings}
-    return WorkerSet(Settings(**given), pod, seconds=seconds)
+    return WorkerSet(Settings(**given), pod)
 
 
-def read(pod: Pod | None, *, seconds: float = PATIENCE, **settings: Any) -> tuple[str, str, int, int]:
-    namespace, name, scale = run_until_closed(workers(pod, seconds=seconds, **settings).read())
+def read(pod: Pod | None, **settings: Any) -> tuple[str, str, int, int]:
+    namespace, name, scale = run_until_closed(workers(pod, **settings).read())
     return namespace, name, scale.status.replicas, scale.spec.replicas
 
 
-def refused(pod: Pod | None, replicas: int | None = None, *, seconds: float = PATIENCE, **settings: Any) -> Refusal:
-    found = workers(pod, seconds=seconds, **settings)
+def refused(pod: Pod | None, replicas: int | None = None, **settings: Any) -> Refusal:
+    found = workers(pod, **settings)
     with pytest.raises(Refusal) as refusal:
         run_until_closed(found.read() if replicas is None else found.scale(replicas))
     return refusal.value
@@ -145,10 +145,13 @@ def test_a_redirect_is_not_followed_with_the_token(cluster: FakeKubernetes, pod:
     assert cluster.asked == [f"GET {PATH}"]
 
 
-def test_a_slow_answer_is_given_up_and_nobody_says_that_it_was_not_done(cluster: FakeKubernetes, pod: Pod) -> None:
+def test_a_slow_answer_is_given_up_and_nobody_says_that_it_was_not_done(
+    cluster: FakeKubernetes, pod: Pod, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(k8s, "SECONDS", 0.5)
     cluster.is_silent = True
-    assert told(refused(pod, seconds=0.5)) == (504, "kubernetes_timeout")
-    refusal = refused(pod, 5, seconds=0.5)
+    assert told(refused(pod)) == (504, "kubernetes_timeout")
+    refusal = refused(pod, 5)
     assert told(refusal) == (504, "kubernetes_timeout")
     assert "it may have done so all the same" in str(refusal)
 

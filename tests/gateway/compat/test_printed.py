@@ -15,12 +15,10 @@ import pytest
 
 from leasehold.database import Database, Transaction
 from leasehold.errors import LeaseholdError, QueryRefused
-from leasehold.gateway.serving.serve import open_service
 from leasehold.moving.compat import compat_script
-from leasehold.settings import Settings
 from tests.conftest import Psql
 from tests.gateway.fakes.kubernetes import NAME, running_kubernetes
-from tests.gateway.fakes.running import Answer, RunningGateway
+from tests.gateway.fakes.running import Answer, RunningGateway, running_service
 from tests.gateway.nouns.test_sources import define
 from tests.support.saved import AFTER, BEFORE, save
 
@@ -111,16 +109,13 @@ def gateway(database_url: str, tmp_path: Path, psql: Psql) -> Generator[RunningG
     payloads = tmp_path / "payloads"
     save(database_url, payloads, BEFORE, AFTER, key="456", metadata={"products": 3})
     settings: dict[str, Any] = {"k8s_worker_statefulset": NAME, "k8s_min_replicas": 1, "k8s_max_replicas": 15}
-    with running_kubernetes(tmp_path) as (_, pod):
-        service = Settings(
-            gateway_port=0, database_url=database_url, payloads_store=str(payloads), gateway_token=TOKEN, **settings
-        )
-        gateway = RunningGateway(lambda: open_service(service, pod=pod))
-        gateway.start()
-        try:
-            yield gateway
-        finally:
-            gateway.stop()
+    with (
+        running_kubernetes(tmp_path) as (_, pod),
+        running_service(
+            database_url, pod=pod, payloads_store=str(payloads), gateway_token=TOKEN, **settings
+        ) as gateway,
+    ):
+        yield gateway
 
 
 TOKEN = "token-of-the-settings-32-characters"

@@ -12,8 +12,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from leasehold.gateway.nouns import workers as workers_noun
 from leasehold.gateway.routing.services import LONGEST_WAIT, preferred_wait
-from leasehold.gateway.serving.serve import open_service
-from leasehold.settings import Settings
 from tests.conftest import Psql
 from tests.gateway.dashboard.conftest import OpenPage
 from tests.gateway.dashboard.fleet import beat, incarnation_of, obey, register
@@ -21,7 +19,7 @@ from tests.gateway.dashboard.test_pages import HOSTILE, enqueue
 from tests.gateway.dashboard.test_signing_in import address
 from tests.gateway.dashboard.visits import visit
 from tests.gateway.fakes.kubernetes import running_kubernetes
-from tests.gateway.fakes.running import RunningGateway
+from tests.gateway.fakes.running import RunningGateway, running_service
 from tests.gateway.nouns.test_replicas import SETTINGS
 
 At = Callable[[str], str]
@@ -186,14 +184,11 @@ def test_those_that_have_ended_are_shown_on_demand(gateway: RunningGateway, open
 
 @pytest.fixture
 def in_kubernetes(database_url: str, tmp_path: Path) -> Generator[RunningGateway]:
-    with running_kubernetes(tmp_path) as (_, pod):
-        settings = Settings(gateway_port=0, database_url=database_url, **SETTINGS)
-        gateway = RunningGateway(lambda: open_service(settings, pod=pod))
-        gateway.start()
-        try:
-            yield gateway
-        finally:
-            gateway.stop()
+    with (
+        running_kubernetes(tmp_path) as (_, pod),
+        running_service(database_url, pod=pod, **SETTINGS) as gateway,
+    ):
+        yield gateway
 
 
 def test_pods_of_kubernetes_are_one_more_or_one_less(in_kubernetes: RunningGateway, open_page: OpenPage) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from typing import NoReturn
 
-from leasehold.errors import UnknownJob
+from leasehold.errors import DatabaseUnavailable, UnknownJob
 from leasehold.jobs.new_job import NewJob
 from leasehold.records.jobs import BlockerRecord, EnqueuedJob, Explanation, JobProgress, JobRecord, LogLine
 from leasehold.records.queues import QueueCounts
@@ -29,7 +30,7 @@ class FakeJobs:
 
 
 class FakeClient:
-    """The part of `leasehold.Client` that tests without a database call."""
+    """The part of `leasehold.Client` and of its database that tests without one call."""
 
     def __init__(self) -> None:
         self.statements: list[list[NewJob]] = []
@@ -39,6 +40,7 @@ class FakeClient:
         self.jobs = FakeJobs()
         self.chains = FakeChains()
         self.metrics = self
+        self.changes = self  # nobody listens to them
 
     @property
     def enqueued(self) -> list[NewJob]:
@@ -59,6 +61,13 @@ class FakeClient:
 
     async def counts(self) -> list[QueueCounts]:
         return [QueueCounts(queue="default", state="pending", jobs=len(self.enqueued))]
+
+    async def fleet(self) -> NoReturn:
+        raise DatabaseUnavailable
+
+    async def call_value(self, function: str, *_args: object, **_options: object) -> int:
+        """What is written to the audit log."""
+        return 1
 
     async def ping(self) -> None:
         self.before([])

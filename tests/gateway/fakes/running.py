@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from time import monotonic
 from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
@@ -17,14 +18,17 @@ import msgspec
 
 from leasehold.app import App
 from leasehold.client import Client
-from leasehold.gateway.access.audit_log import AuditLog
-from leasehold.gateway.access.token_cache import TokenStore
+from leasehold.database import Database
+from leasehold.gateway.access.guard import Guard
+from leasehold.gateway.access.token_cache import TokenCache
+from leasehold.gateway.cluster import Pod
 from leasehold.gateway.http.reading import RequestLimits
-from leasehold.gateway.routing.services import Check
+from leasehold.gateway.routing.services import ReadyCheck
 from leasehold.gateway.serving.listening import ARRIVAL_ROUNDS, open_gateway
-from leasehold.gateway.serving.serve import open_service
+from leasehold.gateway.serving.serve import open_service, services_of
 from leasehold.settings import Settings
 from tests.gateway.fakes.client import FakeClient
+from tests.gateway.fakes.tokens import FakeTokens
 from tests.support.waiting import PATIENCE
 
 T = TypeVar("T")
@@ -100,15 +104,20 @@ class RunningGateway:
         assert answer.status in {200, 201}, answer.body
         return answer.body
 
-    def fetch(self, path: str) -> Answer:
-        """The text at a path, which need not be JSON."""
+    def fetch(self, path: str, headers: Mapping[str, str] | None = None, method: str = "GET") -> Answer:
+        """The bytes at a path, which need not be JSON."""
         connection = http.client.HTTPConnection(*self.address, timeout=PATIENCE)
         try:
-            connection.request("GET", path)
+            connection.request(method, path, headers=dict(headers or {}))
             response = connection.getresponse()
-            return Answer(response.status, dict(response.headers), response.read().decode())
+            return Answer(response.status, dict(response.headers), response.read())
         finally:
             connection.close()
+
+    def token_with(self, admin: Mapping[str, str], *scopes: str) -> dict[str, str]:
+        """The header with a new token of these scopes; `admin` is the header of somebody who may make one."""
+        made = self.done("POST", "/api/tokens", {"name": "-".join(scopes), "scopes": scopes}, admin)
+        return {"Authorization": f"Bearer {made['secret']}"}
 
     def connect(self) -> socket.socket:
         """A raw connection."""
@@ -132,29 +141,32 @@ class RunningGateway:
 def running_gateway(
     client: FakeClient,
     *,
-    checks: Mapping[str, Check] | None = None,
+    checks: Mapping[str, ReadyCheck] | None = None,
     limits: RequestLimits | None = None,
     settings: Settings | None = None,
-    tokens: TokenStore | None = None,
-    audit_log: AuditLog | None = None,
+    tokens: FakeTokens | None = None,
+    clock: Callable[[], float] = monotonic,
 ) -> Generator[RunningGateway]:
-    """A gateway on a free port of loopback, stopped at the end."""
+    """A gateway on a free port of loopback, stopped at the end. `clock` is that of its guard."""
     wanted = settings or Settings(gateway_port=0)
 
     def opening() -> AbstractAsyncContextManager[str]:
-        return open_gateway(
-            wanted, cast("Client", client), checks or {}, limits=limits, tokens=tokens, audit_log=audit_log
-        )
+        guard = Guard(wanted, cast("TokenCache", tokens or FakeTokens()), clock)
+        services = services_of(wanted, cast("Database", client), cast("Client", client), guard)
+        changed = msgspec.structs.replace(services, checks=checks or {}, limits=limits or services.limits)
+        return open_gateway(wanted, changed)
 
     with _running(opening) as gateway:
         yield gateway
 
 
 @contextmanager
-def running_service(database_url: str, *, app: App | None = None, **settings: Any) -> Generator[RunningGateway]:
-    """A gateway on a free port of loopback with a database behind it."""
+def running_service(
+    database_url: str, *, app: App | None = None, pod: Pod | None = None, **settings: Any
+) -> Generator[RunningGateway]:
+    """A gateway on a free port of loopback with a database behind it, and perhaps in Kubernetes."""
     wanted = Settings(gateway_port=0, database_url=database_url, **settings)
-    with _running(lambda: open_service(wanted, app=app)) as gateway:
+    with _running(lambda: open_service(wanted, app=app, pod=pod)) as gateway:
         yield gateway
 
 

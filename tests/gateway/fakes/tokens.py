@@ -7,7 +7,7 @@ from leasehold.gateway.access.identities import Identity
 
 
 class FakeTokens:
-    """Satisfies `leasehold.gateway.access.token_cache.TokenStore`. `asked` are the tokens that it had to be asked about."""
+    """Stands for `leasehold.gateway.access.token_cache.TokenCache`. `asked` are the tokens that it had to be asked about."""
 
     def __init__(self, tokens: dict[str, Identity] | None = None) -> None:
         self.tokens = tokens or {}

@@ -30,7 +30,7 @@ def test_an_identity_is_tested_by_who_may_do_everything_and_reaches_nothing_insi
     token = "a-token-of-at-least-32-characters"
     with running_service(database_url, gateway_token=token) as gateway:
         admin = {"Authorization": f"Bearer {token}"}
-        made = gateway.call("POST", "/api/tokens", {"name": "ada", "scopes": ["operate"]}, admin).body["secret"]
+        operator = gateway.token_with(admin, "operate")
         gateway.call("POST", "/api/egress", {"name": "direct"}, admin)
         gateway.call("POST", "/api/egress", {"name": "berlin-1", "proxy": "http://127.0.0.1:1"}, admin)
 
@@ -38,7 +38,7 @@ def test_an_identity_is_tested_by_who_may_do_everything_and_reaches_nothing_insi
             answer = gateway.call("POST", f"/api/egress/{name}/test", {"url": url}, headers)
             return answer.status, answer.body.get("code") or answer.body["state"]
 
-        assert test("direct", "https://shop.example/", {"Authorization": f"Bearer {made}"}) == (
+        assert test("direct", "https://shop.example/", operator) == (
             403,
             "insufficient_scope",
         )

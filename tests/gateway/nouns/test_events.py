@@ -9,8 +9,7 @@ import pytest
 from leasehold.gateway.nouns import events as events_noun
 from leasehold.gateway.stream import hub
 from tests.conftest import Psql
-from tests.gateway.fakes.client import FakeClient
-from tests.gateway.fakes.running import RunningGateway, running_gateway, running_service
+from tests.gateway.fakes.running import RunningGateway, running_service
 from tests.gateway.fakes.streaming import streaming
 
 SECRET = "a-token-of-the-settings"
@@ -217,12 +216,6 @@ def test_without_a_database_there_is_no_stream(monkeypatch: pytest.MonkeyPatch) 
     assert (answer.status, answer.body["code"]) == (503, "database_unavailable")
 
 
-def test_a_gateway_without_a_stream_refuses() -> None:
-    with running_gateway(FakeClient()) as gateway:
-        answer = gateway.call("GET", "/api/events")
-    assert (answer.status, answer.body["code"]) == (503, "not_ready")
-
-
 def test_there_are_only_so_many_streams(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events_noun, "MOST_STREAMS", 1)
     with running_service(database_url) as gateway, streaming(gateway) as events:
@@ -272,8 +265,7 @@ def test_changes_of_schedules_come_to_those_who_look_at_everything(database_url:
 def test_the_stream_does_not_tell_readers_what_is_hidden_from_them(database_url: str, psql: Psql) -> None:
     with running_service(database_url, gateway_token=SECRET) as gateway:
         all_of_it = {"Authorization": f"Bearer {SECRET}"}
-        made = gateway.call("POST", "/api/tokens", {"name": "ada", "scopes": ["read"]}, headers=all_of_it).body
-        reader = {"Authorization": f"Bearer {made['secret']}"}
+        reader = gateway.token_with(all_of_it, "read")
         with streaming(gateway, "?job_id=1", all_of_it) as admin, streaming(gateway, "?job_id=1", reader) as ada:
             for events in (admin, ada):
                 events.until("ready")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 
 import pytest
 
-from leasehold.checks.verdicts import Check, ok
-from leasehold.gateway.metrics import FRESH_SECONDS, Checkup
 from tests.conftest import Psql
 from tests.gateway.fakes.running import RunningGateway, running_service
 
@@ -42,24 +39,3 @@ def test_what_is_wrong_comes_with_advice_and_may_be_older_where_somebody_says_so
     assert checks["drift"]["verdict"] == "problem"
     assert "run `leasehold migrate`" in checks["drift"]["advice"]
     assert gateway.call("GET", "/api/doctor?within=1").status == 422
-
-
-def test_those_who_ask_at_once_share_an_examination_which_stays_fresh_for_a_while() -> None:
-    asyncio.run(ask_often())
-
-
-async def ask_often() -> None:
-    now, asked = 0.0, 0
-
-    async def examine() -> Sequence[Check]:
-        nonlocal asked
-        asked += 1
-        await asyncio.sleep(0)
-        return [ok("database", f"look {asked}")]
-
-    checkup = Checkup(examine, lambda: now)
-    answers = await asyncio.gather(*(checkup.checks() for _ in range(20)))
-    assert {each[0].detail for each in answers} == {"look 1"}
-    now = FRESH_SECONDS
-    assert (await checkup.checks(within=300))[0].detail == "look 1"
-    assert (await checkup.checks())[0].detail == "look 2"

@@ -214,15 +214,6 @@ def test_args_above_their_own_limit_are_refused() -> None:
     assert client.statements == []
 
 
-def test_counts_are_listed_and_unknown_query_parameters_refused(refusing_gateway: Any) -> None:
-    assert refusing_gateway.call("GET", "/api/jobs/counts").body == {
-        "items": [{"queue": "default", "state": "pending", "jobs": 0}],
-        "next": None,
-    }
-    answer = refusing_gateway.call("GET", "/api/jobs/counts?colour=red")
-    assert (answer.status, answer.body["errors"][0]["path"]) == (422, "query.colour")
-
-
 SAID: list[tuple[Exception, int, str]] = [
     (BadInput("queue has a control character"), 422, "invalid_input"),
     (QueryRefused("secret: value too long", sqlstate="22001"), 422, "invalid_input"),

@@ -19,11 +19,6 @@ def gateway(database_url: str) -> Generator[RunningGateway]:
         yield gateway
 
 
-def bearer(gateway: RunningGateway, *scopes: str) -> dict[str, str]:
-    made = gateway.call("POST", "/api/tokens", {"name": "ada", "scopes": list(scopes)}, BEARER)
-    return {"Authorization": f"Bearer {made.body['secret']}"}
-
-
 def make(gateway: RunningGateway) -> int:
     body = {"kind": "pay", "key": "shop", "delay": 3600, "args": ARGS, "metadata": {"api_key": "meta-42"}}
     return gateway.call("POST", "/api/jobs", body, BEARER).body["id"]
@@ -32,7 +27,7 @@ def make(gateway: RunningGateway) -> int:
 def test_no_answer_has_what_is_hidden_for_who_may_only_look(gateway: RunningGateway) -> None:
     job_id = make(gateway)
     gateway.call("PATCH", f"/api/jobs/{job_id}", {"args": ARGS | {"order": 8}}, BEARER)
-    reader = bearer(gateway, "read", "enqueue")
+    reader = gateway.token_with(BEARER, "read", "enqueue")
     job = gateway.call("GET", f"/api/jobs/{job_id}", headers=reader).body
     assert job["args"] == {"order": 8, "login": {"user": "ada", "password": "[hidden]"}}
     assert job["metadata"] == {"api_key": "[hidden]"}
@@ -46,15 +41,9 @@ def test_no_answer_has_what_is_hidden_for_who_may_only_look(gateway: RunningGate
     assert listed["args"]["login"]["password"] == "[hidden]"
 
 
-def test_whoever_changes_jobs_sees_what_they_change(gateway: RunningGateway) -> None:
-    job_id = make(gateway)
-    for scopes in (["operate"], ["admin"]):
-        assert gateway.call("GET", f"/api/jobs/{job_id}", headers=bearer(gateway, *scopes)).body["args"] == ARGS
-
-
 def test_what_is_hidden_cannot_be_found_by_guessing(gateway: RunningGateway) -> None:
     make(gateway)
-    reader = bearer(gateway, "read")
+    reader = gateway.token_with(BEARER, "read")
     guess = "/api/jobs?args=%7B%22login%22:%7B%22password%22:%22pass-42%22%7D%7D"
     assert gateway.call("GET", guess, headers=reader).body["errors"][0]["path"] == "query.args"
     assert len(gateway.call("GET", guess, headers=BEARER).body["items"]) == 1
@@ -64,7 +53,7 @@ def test_what_is_hidden_cannot_be_found_by_guessing(gateway: RunningGateway) -> 
 def test_the_settings_name_the_keys(database_url: str) -> None:
     with running_service(database_url, gateway_token=SECRET, gateway_hidden_keys=("order",)) as gateway:
         job_id = make(gateway)
-        args = gateway.call("GET", f"/api/jobs/{job_id}", headers=bearer(gateway, "read")).body["args"]
+        args = gateway.call("GET", f"/api/jobs/{job_id}", headers=gateway.token_with(BEARER, "read")).body["args"]
         assert args == {"order": "[hidden]", "login": ARGS["login"]}
 
 
@@ -73,7 +62,7 @@ def test_the_settings_name_keys_of_one_kind(database_url: str) -> None:
         job_id = make(gateway)
         other = gateway.call("POST", "/api/jobs", {"kind": "ship", "args": ARGS}, BEARER).body["id"]
         gateway.call("PATCH", f"/api/jobs/{job_id}", {"args": ARGS | {"order": 42_000_000}}, BEARER)
-        reader = bearer(gateway, "read")
+        reader = gateway.token_with(BEARER, "read")
         paths = [
             f"/api/jobs/{job_id}",
             f"/api/jobs/{job_id}/timeline",

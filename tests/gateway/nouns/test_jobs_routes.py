@@ -10,15 +10,8 @@ from urllib.parse import quote
 from leasehold.gateway.nouns.jobs import Field
 from leasehold.records.jobs import JobRecord
 from tests.conftest import Psql
+from tests.gateway.fakes.failing import fail_jobs
 from tests.gateway.fakes.running import RunningGateway
-
-FAIL = """
-do $$ declare v_id bigint; begin
-    select job_id into v_id from leasehold.claim_jobs('11111111-1111-1111-1111-111111111111', 'w1', null, array['fail'], 1);
-    perform leasehold.fail_jobs('11111111-1111-1111-1111-111111111111', array[v_id], array[1],
-                                array['{"type": "ValueError", "message": "boom"}'::jsonb], null, array[true]);
-end $$
-"""
 
 
 def make(gateway: RunningGateway, kind: str = "pay", **fields: Any) -> int:
@@ -200,16 +193,15 @@ def test_an_edit_that_makes_no_sense_is_refused_with_the_field(gateway: RunningG
 
 
 def test_the_errors_of_all_attempts_are_listed(gateway: RunningGateway, database_url: str, psql: Psql) -> None:
-    job_id = make(gateway, "fail")
-    assert gateway.call("GET", f"/api/jobs/{job_id}/errors").body == {"items": [], "next": None}
-    psql(database_url, FAIL)
+    healthy, [job_id] = make(gateway), fail_jobs(psql, database_url, gateway, "fail")
+    assert gateway.call("GET", f"/api/jobs/{healthy}/errors").body == {"items": [], "next": None}
     [error] = gateway.call("GET", f"/api/jobs/{job_id}/errors").body["items"]
     assert (error["attempt"], error["type"], error["message"]) == (1, "ValueError", "boom")
 
 
 def test_stale_jobs_are_recovered(gateway: RunningGateway, database_url: str, psql: Psql) -> None:
     make(gateway, "fail")
-    psql(database_url, FAIL.partition("perform")[0] + "end $$")
+    psql(database_url, "select from leasehold.claim_jobs(gen_random_uuid(), 'w1', batch => 1)")
     assert gateway.call("POST", "/api/jobs/recover-stale").body == {"recovered": 0}
     psql(database_url, "update leasehold.jobs set heartbeat_at = now() - interval '1 hour'")
     assert gateway.call("POST", "/api/jobs/recover-stale?minutes=30").body == {"recovered": 1}
@@ -305,16 +297,3 @@ def test_a_bulk_change_of_all_jobs_has_to_say_so(gateway: RunningGateway) -> Non
             assert (answer.status, answer.body["errors"][0]["path"]) == (422, "$.all"), (what, body)
         for body in ({"all": True}, own, {"kind": "any"}, {"ids": [1]}):
             assert gateway.call("POST", f"/api/jobs/bulk/{what}", body).status == 200, (what, body)
-
-
-def test_the_paths_of_other_systems_answer_too(gateway: RunningGateway) -> None:
-    made = gateway.call("POST", "/api/job-queue/enqueue", {"kind": "crawl", "key": "shop1"})
-    assert made.status == 201
-    assert gateway.call("POST", "/api/tasks", {"kind": "crawl", "key": "shop2"}).status == 201
-    batch = gateway.call("POST", "/api/job-queue/enqueue-batch", [{"kind": "crawl"}])
-    assert batch.status == 201
-    assert gateway.call("GET", f"/api/tasks/{made.body['id']}").body["key"] == "shop1"
-    assert len(gateway.call("GET", "/api/tasks").body["items"]) == 3
-    state = gateway.call("POST", "/api/jobs/enqueue-state", {"job": {"kind": "refresh"}})
-    assert [each["key"] for each in state.body["items"]] == ["shop1", "shop2"]
-    assert gateway.call("POST", f"/api/tasks/{made.body['id']}/cancel").body == {"was": "pending"}

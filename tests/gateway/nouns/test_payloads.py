@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import http.client
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import suppress
 from pathlib import Path
@@ -32,15 +32,12 @@ def gateway(database_url: str, tmp_path: Path, saved: list[PayloadRecord]) -> Ge
         yield gateway
 
 
-def get(gateway: RunningGateway, path: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, str], bytes]:
+def get(
+    gateway: RunningGateway, path: str, method: str = "GET", **headers: str
+) -> tuple[int, Mapping[str, str], bytes]:
     """The bytes of an answer, as they come."""
-    connection = http.client.HTTPConnection(*gateway.address, timeout=PATIENCE)
-    try:
-        connection.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
-        response = connection.getresponse()
-        return response.status, dict(response.headers), response.read()
-    finally:
-        connection.close()
+    answer = gateway.fetch(path, {name.replace("_", "-"): value for name, value in headers.items()}, method)
+    return answer.status, answer.headers, answer.body
 
 
 def shown(payload: PayloadRecord) -> Any:
@@ -230,13 +227,7 @@ def test_content_needs_operate_where_values_are_hidden_from_readers(
         with running_service(
             database_url, payloads_store=str(tmp_path), gateway_token=secret, gateway_hidden_keys=keys
         ) as gateway:
-            made = gateway.call(
-                "POST",
-                "/api/tokens",
-                {"name": f"reader-{status}", "scopes": ["read"]},
-                {"Authorization": f"Bearer {secret}"},
-            ).body
-            bearer = f"Bearer {made['secret']}"
+            bearer = gateway.token_with({"Authorization": f"Bearer {secret}"}, "read")["Authorization"]
             assert get(gateway, path, Authorization=bearer)[0] == 200
             assert get(gateway, f"{path}/data", Authorization=bearer)[0] == status
             assert get(gateway, f"{path}/data", Authorization=f"Bearer {secret}")[0] == 200

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from leasehold.gateway.nouns.payloads_content import Unsatisfiable, range_of
+from leasehold.gateway.http.problems import Refusal
+from leasehold.gateway.nouns.payloads_content import range_of
 
 CASES: list[tuple[str | None, tuple[int, int] | None]] = [
     (None, None),
@@ -28,10 +29,10 @@ def test_one_range_of_bytes_is_read_and_the_rest_ignored() -> None:
 
 @pytest.mark.parametrize("header", ["bytes=100-", "bytes=100-200", "bytes=-0"])
 def test_a_range_behind_the_end_cannot_be_had(header: str) -> None:
-    with pytest.raises(Unsatisfiable):
+    with pytest.raises(Refusal):
         range_of(header, 100)
 
 
 def test_of_nothing_there_is_no_range() -> None:
-    with pytest.raises(Unsatisfiable):
+    with pytest.raises(Refusal):
         range_of("bytes=0-", 0)

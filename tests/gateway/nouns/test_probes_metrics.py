@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 from contextlib import ExitStack
 from functools import partial
 
@@ -12,7 +11,6 @@ import trio
 from leasehold.client import Client
 from leasehold.database import open_asyncio_database
 from leasehold.errors import LeaseholdError
-from leasehold.gateway import metrics as database
 from leasehold.gateway.access import token_cache
 from leasehold.gateway.nouns import probes as metrics
 from leasehold.observability.metrics import MetricsMissing
@@ -20,19 +18,16 @@ from tests.conftest import Psql
 from tests.gateway.fakes.client import FakeClient
 from tests.gateway.fakes.running import RunningGateway, run, running_gateway, running_service
 from tests.support.proxy import proxied
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import eventually
 
 PROMETHEUS = "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.1"
 
 
 def scrape(gateway: RunningGateway, **headers: str) -> dict[str, float]:
-    connection = http.client.HTTPConnection(*gateway.address, timeout=PATIENCE)
-    connection.request("GET", "/metrics", headers={"Accept": PROMETHEUS, **headers})
-    response = connection.getresponse()
-    assert response.status == 200
-    assert response.headers["Content-Type"].startswith("text/plain")
-    lines = response.read().decode().splitlines()
-    connection.close()
+    answer = gateway.fetch("/metrics", {"Accept": PROMETHEUS, **headers})
+    assert answer.status == 200
+    assert answer.headers["Content-Type"].startswith("text/plain")
+    lines = answer.body.decode().splitlines()
     return {
         name: float(value) for name, _, value in (line.rpartition(" ") for line in lines if not line.startswith("#"))
     }
@@ -76,7 +71,7 @@ def test_a_database_that_is_away_is_told_as_such_and_the_rest_is_there() -> None
 def test_a_token_that_was_good_sees_that_the_database_has_gone(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "FRESH_SECONDS", 0.1)
+    monkeypatch.setattr(metrics, "MEASURED_SECONDS", 0.1)
     monkeypatch.setattr(token_cache, "DEAF_SECONDS", 0.1)
 
     async def make() -> str:

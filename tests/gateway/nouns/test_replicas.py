@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from leasehold.gateway.serving.serve import open_service
-from leasehold.settings import Settings
 from tests.gateway.fakes.kubernetes import NAME, NAMESPACE, running_kubernetes
 from tests.gateway.fakes.running import RunningGateway, running_service
 
@@ -21,24 +19,16 @@ SETTINGS: Any = {"k8s_worker_statefulset": NAME, "k8s_min_replicas": 1, "k8s_max
 @pytest.fixture
 def gateway(database_url: str, tmp_path: Path) -> Generator[RunningGateway]:
     token = ADMIN["Authorization"].removeprefix("Bearer ")
-    with running_kubernetes(tmp_path) as (_, pod):
-        settings = Settings(gateway_port=0, database_url=database_url, gateway_token=token, **SETTINGS)
-        gateway = RunningGateway(lambda: open_service(settings, pod=pod))
-        gateway.start()
-        try:
-            yield gateway
-        finally:
-            gateway.stop()
-
-
-def token_with(gateway: RunningGateway, *scopes: str) -> dict[str, str]:
-    made = gateway.call("POST", "/api/tokens", {"name": "-".join(scopes), "scopes": scopes}, ADMIN)
-    return {"Authorization": f"Bearer {made.body['secret']}"}
+    with (
+        running_kubernetes(tmp_path) as (_, pod),
+        running_service(database_url, pod=pod, gateway_token=token, **SETTINGS) as gateway,
+    ):
+        yield gateway
 
 
 def test_replicas_are_read_and_set_and_it_is_written_down_who_did_so(gateway: RunningGateway) -> None:
     where = {"namespace": NAMESPACE, "statefulset": NAME}
-    answer = gateway.call("GET", "/api/workers/k8s/replicas", headers=token_with(gateway, "read"))
+    answer = gateway.call("GET", "/api/workers/k8s/replicas", headers=gateway.token_with(ADMIN, "read"))
     assert (answer.status, answer.body) == (200, {**where, "current": 3, "desired": 3, **BOUNDS})
     answer = gateway.call("POST", "/api/workers/k8s/scale", {"replicas": 10}, ADMIN)
     assert (answer.status, answer.body) == (200, {**where, "current": 3, "desired": 10, **BOUNDS})
@@ -51,7 +41,9 @@ def test_replicas_are_read_and_set_and_it_is_written_down_who_did_so(gateway: Ru
 
 
 def test_who_may_only_operate_does_not_scale(gateway: RunningGateway) -> None:
-    answer = gateway.call("POST", "/api/workers/k8s/scale", {"replicas": 10}, token_with(gateway, "read", "operate"))
+    answer = gateway.call(
+        "POST", "/api/workers/k8s/scale", {"replicas": 10}, gateway.token_with(ADMIN, "read", "operate")
+    )
     assert (answer.status, answer.body["code"]) == (403, "insufficient_scope")
     assert gateway.call("GET", "/api/workers/k8s/replicas").status == 401
     assert gateway.call("GET", "/api/workers/k8s/replicas", headers=ADMIN).body["desired"] == 3

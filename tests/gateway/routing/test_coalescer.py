@@ -39,7 +39,7 @@ async def test_jobs_that_arrive_during_a_statement_share_the_next_one_and_each_g
     await client.entered.wait()
     others = [asyncio.create_task(coalescer.enqueue(job)) for job in new_jobs(50)]
     await asyncio.sleep(0)
-    assert coalescer.statistics().waiting == 50
+    assert coalescer.unanswered == 51
     client.gate.set()
     assert (await first).job_id == 1
     assert await asyncio.gather(*others) == [EnqueuedJob(job_id, True) for job_id in range(2, 52)]
@@ -80,7 +80,7 @@ async def test_an_end_in_the_middle_of_a_refused_batch_leaves_nobody_waiting() -
     sending.cancel()
     outcomes = await asyncio.gather(*callers, return_exceptions=True)
     assert [type(each) for each in outcomes] == [DatabaseUnavailable] * 2
-    assert coalescer.statistics().refused == 1
+    assert coalescer.refused == 1
 
 
 class Unlike(Exception):
@@ -136,7 +136,7 @@ async def test_jobs_that_waited_for_a_statement_without_an_answer_fail_with_it(m
     client.gate.set()
     outcomes = await asyncio.gather(first, *others, return_exceptions=True)
     assert [type(each) for each in outcomes] == [DatabaseUnavailable] * 4
-    assert coalescer.statistics().statements == 1
+    assert coalescer.statements == 1
 
 
 @under_asyncio
@@ -167,6 +167,6 @@ async def test_when_too_many_jobs_wait_the_next_is_refused_instead_of_kept() -> 
         await coalescer.enqueue(NewJob(kind="one too many"))
     client.gate.set()
     await asyncio.gather(first, *waiting)
-    assert coalescer.statistics().unanswered == 0
+    assert coalescer.unanswered == 0
     with pytest.raises(Refusal):
         await coalescer.enqueue(NewJob(kind="one too large"), 101)

@@ -102,11 +102,11 @@ def test_the_document_and_its_viewer_are_served_without_a_token_and_load_nothing
         page = gateway.fetch("/docs")
         assert (page.status, page.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
         assert page.headers["Content-Security-Policy"] == POLICY
-        assert not re.search(r"https?://|<style|style=|<script>|onload", page.body)
+        assert not re.search(r"https?://|<style|style=|<script>|onload", page.body.decode())
         for name, media_type in FILES.items():
             file = gateway.fetch(f"/docs/{name}")
             assert (file.status, file.headers["Content-Type"]) == (200, media_type)
-            assert file.body == (VIEWER / name).read_text()
+            assert file.body == (VIEWER / name).read_bytes()
         assert gateway.call("GET", "/docs/VENDORED.md").status == 404
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import http.client
 import re
+from collections.abc import Mapping
 from os.path import normpath
 from pathlib import Path
 
@@ -14,19 +14,13 @@ from leasehold.gateway.serving.dashboard import FILES, VIEWS, load_assets
 from leasehold.settings import Settings
 from tests.gateway.fakes.client import FakeClient
 from tests.gateway.fakes.running import RunningGateway, running_gateway
-from tests.support.waiting import PATIENCE
 
 VENDORED = FILES / "vendor" / "VENDORED.md"
 
 
-def ask(gateway: RunningGateway, path: str, headers: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
-    connection = http.client.HTTPConnection(*gateway.address, timeout=PATIENCE)
-    try:
-        connection.request("GET", path, headers=headers)
-        answer = connection.getresponse()
-        return answer.status, dict(answer.headers), answer.read()
-    finally:
-        connection.close()
+def ask(gateway: RunningGateway, path: str, headers: dict[str, str]) -> tuple[int, Mapping[str, str], bytes]:
+    answer = gateway.fetch(path, headers)
+    return answer.status, answer.headers, answer.body
 
 
 def test_every_view_is_one_page_that_loads_nothing_from_elsewhere() -> None:

@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from leasehold.errors import SettingsError
-from leasehold.gateway.serving.serve import run_gateway
+from leasehold.gateway.serving.serve import serve
 from leasehold.settings import Settings
 from tests.gateway.fakes.client import FakeClient
 from tests.gateway.fakes.running import RunningGateway, read_until_closed, running_gateway
@@ -84,7 +84,7 @@ def test_a_port_that_is_taken_is_a_clear_settings_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         settings = Settings(gateway_port=taken.getsockname()[1], database_url="postgresql://nobody@127.0.0.1:1/x")
         with pytest.raises(SettingsError, match=r"cannot listen on 127\.0\.0\.1:.*--port"):
-            run_gateway(settings)
+            asyncio.run(serve(settings))
 
 
 def test_nothing_is_opened_where_the_port_is_taken() -> None:
@@ -92,7 +92,7 @@ def test_nothing_is_opened_where_the_port_is_taken() -> None:
         database_url = f"postgresql://nobody@127.0.0.1:{database.getsockname()[1]}/x"
         settings = Settings(gateway_port=taken.getsockname()[1], database_url=database_url)
         with pytest.raises(SettingsError, match="cannot listen"):
-            run_gateway(settings)
+            asyncio.run(serve(settings))
         database.setblocking(False)
         with pytest.raises(BlockingIOError):
             database.accept()

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from typing import cast
 
 import pytest
 
@@ -11,7 +12,7 @@ from leasehold.client.feed.changes import Change, Wanted
 from leasehold.client.feed.news import Found, JobLine, ScheduleNews
 from leasehold.errors import DatabaseUnavailable
 from leasehold.gateway.stream import hub
-from leasehold.gateway.stream.hub import Hub
+from leasehold.gateway.stream.hub import Hub, Source
 from tests.gateway.fakes.running import run
 from tests.support.flavours import under_asyncio
 from tests.support.waiting import PATIENCE
@@ -94,10 +95,10 @@ async def until(condition: Callable[[], bool]) -> None:
 @under_asyncio
 async def test_the_reader_is_there_while_somebody_listens() -> None:
     source = FakeSource()
-    hub = Hub(source)
+    hub = Hub(cast("Source", source))
     with hub.listen(Wanted()), hub.listen(Wanted()):
         assert await hub.begun(PATIENCE)
-        assert hub.statistics().streams == 2
+        assert hub.streams == 2
     await until(lambda: source.closed == 1)
     reads = source.reads
     for _ in range(20):
@@ -112,9 +113,9 @@ def test_a_database_that_goes_away_is_waited_for(caplog: pytest.LogCaptureFixtur
     async def main() -> None:
         source = FakeSource()
         source.looks = [[], DatabaseUnavailable("away"), [change(1, "q")]]
-        hub = Hub(source)
+        hub = Hub(cast("Source", source))
         with hub.listen(Wanted()) as box:
-            await until(lambda: hub.statistics().changes == 1)
+            await until(lambda: hub.changes == 1)
             assert b'"job_id":1' in box.take()
 
     run(main())
@@ -124,7 +125,7 @@ def test_a_database_that_goes_away_is_waited_for(caplog: pytest.LogCaptureFixtur
 @under_asyncio
 async def test_a_wake_up_names_a_queue_even_where_nothing_was_read() -> None:
     source = FakeSource()
-    hub = Hub(source)
+    hub = Hub(cast("Source", source))
     with hub.listen(Wanted()) as box:
         await hub.begun(PATIENCE)
         source.hear("wake:crawl")
@@ -140,7 +141,7 @@ async def test_a_wake_up_names_a_queue_even_where_nothing_was_read() -> None:
 @under_asyncio
 async def test_a_reader_that_is_far_behind_goes_on_from_now_and_says_so() -> None:
     source = FakeSource()
-    hub = Hub(source)
+    hub = Hub(cast("Source", source))
     with hub.listen(Wanted()) as box:
         await hub.begun(PATIENCE)
         source.lag = timedelta(minutes=1)
@@ -150,7 +151,7 @@ async def test_a_reader_that_is_far_behind_goes_on_from_now_and_says_so() -> Non
 
 @under_asyncio
 async def test_closing_ends_every_listener_those_to_come_as_well() -> None:
-    hub = Hub(FakeSource())
+    hub = Hub(cast("Source", FakeSource()))
     with hub.listen(Wanted()) as box:
         hub.close()
         assert box.is_closing
@@ -161,7 +162,7 @@ async def test_closing_ends_every_listener_those_to_come_as_well() -> None:
 @under_asyncio
 async def test_names_that_somebody_made_up_close_no_stream() -> None:
     source = FakeSource()
-    hub = Hub(source)
+    hub = Hub(cast("Source", source))
     with hub.listen(Wanted()) as box:
         await hub.begun(PATIENCE)
         for number in range(5_000):
@@ -177,7 +178,7 @@ async def test_names_that_somebody_made_up_close_no_stream() -> None:
 @under_asyncio
 async def test_log_lines_come_to_those_who_look_at_the_job_and_schedules_to_those_who_look_at_all() -> None:
     source = FakeSource()
-    hub = Hub(source)
+    hub = Hub(cast("Source", source))
     line = JobLine(job_id=1, at=NOON, attempt=1, level="info", message="half", number=7)
     news = ScheduleNews(event="schedule_changed", schedule="nightly")
     with (

@@ -8,7 +8,8 @@ import re
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from time import monotonic
+from typing import Any, cast
 
 import msgspec
 
@@ -16,11 +17,11 @@ from benchmarks.filling import MARKS
 from benchmarks.large import DAY, DAYS, EVENTS, FINISHED, FLEET, HELD, PENDING, SCHEDULES
 from leasehold.client import Client
 from leasehold.database import Database, ReservedConnection
-from leasehold.gateway.http.reading import limits_of
+from leasehold.gateway.access.guard import Guard
+from leasehold.gateway.access.token_cache import TokenCache
 from leasehold.gateway.route_table import OWN_ROUTES
-from leasehold.gateway.routing.coalescer import Coalescer
 from leasehold.gateway.routing.routes import Call, Route
-from leasehold.gateway.routing.services import GatewayServices
+from leasehold.gateway.serving.serve import services_of
 from leasehold.settings import Settings
 from tests.sql.plans.test_plans import work_of
 from tests.support.sql_work import UNDISTURBED, statistics
@@ -154,10 +155,9 @@ async def known(connection: ReservedConnection) -> Mapping[str, Any]:
 async def ask(route: Route, connection: ReservedConnection, names: Mapping[str, Any]) -> None:
     """Call the handler of a route."""
 
-    async def nothing(*_: object) -> Any: ...
-
-    client = Client(connection)
-    services = GatewayServices(client, Coalescer(nothing), {}, limits_of(Settings()))
+    client, settings, database = Client(connection), Settings(), cast("Database", connection)
+    guard = Guard(settings, TokenCache(connection, monotonic), monotonic)
+    services = services_of(settings, database, client, guard)
     given = {name: names.get(str(value), value) for name, value in ASKED[route.path].items()}
     parameters = msgspec.convert(given, route.parameters, strict=False)
     await route.handler(Call(services, parameters, None, {}))

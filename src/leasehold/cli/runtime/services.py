@@ -161,9 +161,11 @@ class Services:
         self, settings: Settings, app: App | None = None, is_told: Callable[[], bool] = bool, *, waits: bool = True
     ) -> int:
         """Run the gateway until it is told to stop. It checks the schema itself, under asyncio."""
-        from leasehold.gateway.serving.serve import run_gateway
+        import asyncio
 
-        return run_gateway(settings, app=app, must_fit=True, is_told=is_told, waits=waits)
+        from leasehold.gateway.serving.serve import serve
+
+        return asyncio.run(serve(settings, app=app, is_told=is_told, waits=waits))
 
     async def run_demo(
         self, settings: Settings, console: Console, keep: Path | None, hurries: Callable[[], bool]
