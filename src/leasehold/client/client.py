@@ -90,7 +90,6 @@ class Client(Enqueues):
         """Cancel a job that has not finished; returns the state it was in. A handler that runs is told to stop.
 
         Args:
-            job_id: of the job.
             reason: stands in the job's error and in its timeline.
 
         Raises:

@@ -8,11 +8,14 @@ from functools import cached_property, partial
 from inspect import isawaitable
 from typing import Any, TypeVar
 
+import msgspec
+
 from leasehold.app import App
 from leasehold.asks import Ask, kind_in
 from leasehold.client.chain_ends import ChainEnds
 from leasehold.client.convoy import Convoy
 from leasehold.database import Caller, Row
+from leasehold.database.calls import from_row
 from leasehold.database.connector import is_open, translated
 from leasehold.drivers import Adapter, Style, find_adapter, refused_connection
 from leasehold.errors import DatabaseUnavailable, NoTransaction
@@ -55,6 +58,7 @@ class DriverTransaction(Caller):
 
 
 T = TypeVar("T")
+S = TypeVar("S", bound=msgspec.Struct)
 
 
 class Core:
@@ -139,3 +143,7 @@ class Part:
 
     async def _ask(self, ask: Ask[T]) -> T:
         return await answered(ask, self._database)
+
+    async def _records(self, record: type[S], function: str, *values: object, timeout: float | None = None) -> list[S]:
+        rows = await self._database.call(function, *values, timeout=timeout)
+        return [from_row(record, row) for row in rows]

@@ -194,7 +194,6 @@ class Hooks:
 
         Args:
             key: what belongs together; the function of its first item counts.
-            item: anything.
             flush: takes the items.
             once: an item equal to one that is there already adds nothing.
         """

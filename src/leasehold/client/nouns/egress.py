@@ -40,7 +40,6 @@ class Identities(Part):
             await client.egress.add("berlin-1", locale="de-DE", proxy="http://proxy.example:3128")
 
         Args:
-            name: of the identity.
             locale: language and country; Accept-Language is made from it.
             time_zone: one of that country; None: its first one.
             user_agent: the header; by default it says what it is.
@@ -76,14 +75,12 @@ class Identities(Part):
         Args:
             everything: also those that are retired.
         """
-        rows = await self._database.call("list_identities", everything)
-        return [from_row(IdentityRecord, row) for row in rows]
+        return await self._records(IdentityRecord, "list_identities", everything)
 
     async def retire(self, name: str, reason: str | None = None, *, retired_by: str | None = None) -> bool:
         """Give an identity to nobody any more; returns whether it was in use until now. `add` brings it back.
 
         Args:
-            name: of the identity.
             reason: for people.
             retired_by: for the audit log; None: the database user.
 
