@@ -15,7 +15,6 @@ from leasehold.app import App
 from leasehold.client import Client
 from leasehold.concurrency.ending import stop_signals
 from leasehold.database import open_asyncio_database
-from leasehold.database.migrations import expected_version, oldest_version
 from leasehold.database.migrations.state import check_version
 from leasehold.errors import DatabaseUnavailable, LeaseholdError, SchemaOutdated
 from leasehold.gateway.access.audit_log import DatabaseAuditLog
@@ -111,7 +110,7 @@ async def _is_fit(settings: Settings, *, waits: bool) -> bool:
     """Whether the schema is there. Raises SchemaMismatch where it never will, and without `waits` why it is not."""
     async with open_asyncio_database(settings.database_url or "", pool_size=1, application_name=NAME) as database:
         try:
-            await check_version(database, expected_version(), oldest_version())
+            await check_version(database)
         except DatabaseUnavailable as error:
             if not waits:
                 raise
@@ -141,7 +140,7 @@ async def _remind(settings: Settings) -> None:
     async with open_asyncio_database(settings.database_url or "", pool_size=1, application_name=NAME) as database:
         while not is_fit:
             try:
-                await check_version(database, expected_version(), oldest_version())
+                await check_version(database)
                 is_fit = True
             except SchemaOutdated as error:
                 if reminder.due(time.monotonic()):
@@ -189,7 +188,7 @@ async def open_service(settings: Settings, *, app: App | None = None, pod: Pod |
         client = Client(database, app=app, doorbell=doorbell, listens=settings.notify, payloads=payloads)
         checks = {
             "database": client.ping,
-            "schema": partial(check_version, database, expected_version(), oldest_version()),
+            "schema": partial(check_version, database),
         }
         stream = Hub(DatabaseSource(database, client.changes, listens=settings.notify))
         async with open_gateway(

@@ -70,7 +70,7 @@ class Client(Enqueues):
         closes: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._closes = closes
-        super().__init__(Core(database, app=app, doorbell=doorbell, listens=listens, convoy=convoy, payloads=payloads))
+        super().__init__(Core(database, app, doorbell, listens, convoy, payloads or PayloadOptions()))
 
     async def get(self, job_id: int) -> JobRecord:
         """Return one job. Args and an output that lie in the payload store are loaded, where this client has the store;

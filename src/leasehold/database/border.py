@@ -10,7 +10,7 @@ How its calls come over to that loop: `leasehold.concurrency.asyncio_border`.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any, TypeVar
 
 import trio
@@ -114,23 +114,13 @@ async def open_further(database: Database, name: str, size: int) -> AsyncGenerat
 
 @asynccontextmanager
 async def _opened(database: Database, pool_size: int) -> AsyncGenerator[Database]:
-    async with _asyncio_loop():
+    async with open_loop() if current_asyncio_loop() is None else nullcontext():
         database.border = crossing()
         await database.open(pool_size)
         try:
             yield database
         finally:
             await database.close()
-
-
-@asynccontextmanager
-async def _asyncio_loop() -> AsyncGenerator[None]:
-    """The loop that runs already, or a new one. What the block raises comes out as it is."""
-    if current_asyncio_loop() is not None:
-        yield
-        return
-    async with open_loop():
-        yield
 
 
 async def run_asyncio(function: Callable[[], Awaitable[T]]) -> T:
