@@ -195,10 +195,8 @@ async def _open(
                 dsn = await stack.enter_async_context(_embedded(settings.data_folder))
             else:
                 direct_dsn = direct_dsn or settings.direct_database_url
-        if running_flavour() == "trio":
-            opening = databases.open_database(dsn, pool_size=pool_size, direct_dsn=direct_dsn, timeout=timeout)
-        else:
-            opening = databases.open_asyncio_database(dsn, pool_size=pool_size, direct_dsn=direct_dsn, timeout=timeout)
+        opens = databases.open_database if running_flavour() == "trio" else databases.open_asyncio_database
+        opening = opens(dsn, pool_size=pool_size, direct_dsn=direct_dsn, timeout=timeout)
         database = await stack.enter_async_context(opening)
         convoy = Convoy(database)
         database.closers.append(convoy.close)

@@ -131,11 +131,6 @@ class Database(Caller):
         self.pool_size = 0
         self.closers: list[Callable[[], Awaitable[None]]] = []
 
-    def make_further(self, name: str) -> Database:
-        """Another pool on the same place, whose connections Postgres watches; to be opened."""
-        label = f"{self.application_name} {name}"
-        return Database(self.dsn, label, self.timeout, self.direct_dsn, greeter=self.greeter, keepalive=True)
-
     @on_loop()
     async def open(self, pool_size: int) -> None:
         """Make the pool; no connection is opened before it is needed."""

@@ -52,20 +52,9 @@ class Identities(Part):
         Raises:
             BadInput: a value is refused, or the time zone is in another country than the locale.
         """
-        added = await self._database.call_value(
-            "add_identity",
-            name,
-            user_agent,
-            accept_language(locale),
-            locale,
-            fitting_zone(locale, time_zone),
-            proxy,
-            proxy_user,
-            proxy_password,
-            retire_after,
-            cool_seconds,
-            added_by,
-        )
+        shown = (name, user_agent, accept_language(locale), locale, fitting_zone(locale, time_zone))
+        way = (proxy, proxy_user, proxy_password, retire_after, cool_seconds)
+        added = await self._database.call_value("add_identity", *shown, *way, added_by)
         assert isinstance(added, int)
         return added
 
@@ -118,11 +107,8 @@ class Identities(Part):
         Raises:
             LeaseLost: the lease is over and somebody else has it, or it was returned.
         """
-        return str(
-            await self._database.call_value(
-                "return_identity", identity.identity_id, identity.lease_token, outcome, cool_for
-            )
-        )
+        values = (identity.identity_id, identity.lease_token, outcome, cool_for)
+        return str(await self._database.call_value("return_identity", *values))
 
     async def test(self, name: str, url: str, *, only_public: bool = False) -> TestedIdentity:
         """Send one GET under an identity, which is leased meanwhile. The answer counts as one that a job got: after a 403 the

@@ -10,7 +10,6 @@ from leasehold.client.core import Part
 from leasehold.records.queues import KeyGroupRecord, LimitRecord, QueueReason, QueueRecord
 
 WHOLE_QUEUE = ""
-EACH_GROUP = "*"
 
 
 class Queues(Part):

@@ -59,12 +59,8 @@ async def run_named(session: Transaction, title: str, text: str) -> None:
         raise named(title, error) from error
 
 
-async def attempt(session: Transaction, text: str, *, keep: bool = True) -> LeaseholdError | None:
-    """Run a script, and if Postgres refuses, leave the transaction as it was and return the refusal.
-
-    Args:
-        keep: False: undo it in any case; it was only tried.
-    """
+async def attempt(session: Transaction, text: str) -> LeaseholdError | None:
+    """Run a script, and if Postgres refuses, leave the transaction as it was and return the refusal."""
     await session.execute("savepoint attempt")
     try:
         await session.execute(text, timeout=LONGEST_STATEMENT)
@@ -73,7 +69,7 @@ async def attempt(session: Transaction, text: str, *, keep: bool = True) -> Leas
     except LeaseholdError as error:
         await session.execute("rollback to savepoint attempt")
         return error
-    await session.execute("release savepoint attempt" if keep else "rollback to savepoint attempt")
+    await session.execute("release savepoint attempt")
     return None
 
 
