@@ -112,7 +112,7 @@ class WorkerJobHost:
     @asynccontextmanager
     async def open(self, database: Database, size: int) -> AsyncGenerator[None]:
         """Open a pool for handlers while the block lasts, with `size` connections at the most."""
-        async with open_further(database, "handlers", size) as pool:
+        async with open_further(database, size) as pool:
             self.pool = pool
             self._thread = get_ident()
             try:

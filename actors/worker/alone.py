@@ -17,7 +17,6 @@ from leasehold.actors.worker.lent import Lent, Loan
 from leasehold.actors.worker.worker import Worker
 from leasehold.app import App
 from leasehold.app.registry import with_builtins
-from leasehold.database.migrations import expected_version, oldest_version
 from leasehold.database.migrations.state import check_version
 from leasehold.errors import LeaseholdError
 from leasehold.settings import Settings
@@ -71,13 +70,13 @@ async def _connected(
     async with open_process(settings, with_builtins(app), f"leasehold worker in {os.getpid()}") as process:
         if loan is not None:
             lent = Lent(process.database, loan, process.epochs)
-            await check_version(lent, expected_version(), oldest_version())
+            await check_version(lent)
             await process.epochs.ask(lent, process.epochs.notice)  # which a claim has to name
             borrowing = msgspec.structs.replace(process, lent=lent, payloads=loan.payloads)
             yield borrowing, Worker(borrowing, (lent, lent), worker_id)
             return
         database = process.database
-        await check_version(database, expected_version(), oldest_version())
+        await check_version(database)
         async with database.reserve("dispatcher") as claims, database.reserve("settler") as outcomes:
             yield process, Worker(process, (claims, outcomes), worker_id)
 

@@ -16,7 +16,6 @@ from leasehold.checks.checkup import check_all
 from leasehold.client import Client
 from leasehold.concurrency.ending import stop_signals
 from leasehold.database import Database, open_asyncio_database
-from leasehold.database.migrations import expected_version, oldest_version
 from leasehold.database.migrations.state import check_version
 from leasehold.errors import DatabaseUnavailable, LeaseholdError, SchemaOutdated
 from leasehold.gateway.access.audit_log import AuditLog
@@ -94,7 +93,7 @@ async def _is_fit(settings: Settings, *, waits: bool) -> bool:
     """Whether the schema is there. Raises SchemaMismatch where it never will, and without `waits` why it is not."""
     async with open_asyncio_database(settings.database_url or "", pool_size=1, application_name=NAME) as database:
         try:
-            await check_version(database, expected_version(), oldest_version())
+            await check_version(database)
         except DatabaseUnavailable as error:
             if not waits:
                 raise
@@ -124,7 +123,7 @@ async def _remind(settings: Settings) -> None:
     async with open_asyncio_database(settings.database_url or "", pool_size=1, application_name=NAME) as database:
         while not is_fit:
             try:
-                await check_version(database, expected_version(), oldest_version())
+                await check_version(database)
                 is_fit = True
             except SchemaOutdated as error:
                 if reminder.due(time.monotonic()):
@@ -184,7 +183,7 @@ def services_of(
         coalescer=Coalescer(client.enqueue_with_outcomes),
         checks={
             "database": client.ping,
-            "schema": partial(check_version, database, expected_version(), oldest_version()),
+            "schema": partial(check_version, database),
         },
         limits=limits_of(settings),
         stream=Hub(Source(database, client.changes, listens=settings.notify)),

@@ -12,6 +12,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import timedelta
+from functools import cached_property
 from time import monotonic
 from typing import Any
 
@@ -181,7 +182,6 @@ class ChainEnds:
     def __init__(self, database: Caller, *, listens: bool) -> None:
         self._database = database
         self._listens = listens
-        self._watch: ChainWatch | None = None
 
     async def wait(self, chain_id: int, timeout: float | timedelta | None) -> ChainRecord:
         """The chain as it is when it has ended, however it ended. Raises WaitTimeout, UnknownJob, BadInput."""
@@ -200,7 +200,7 @@ class ChainEnds:
             moment.set()
 
         wait = Wait(chain_id, tell)
-        watch = self._chain_watch()
+        watch = self._watch
         watch.add(wait)
         try:
             if not watch.runs:
@@ -212,10 +212,9 @@ class ChainEnds:
             raise told[0]
         return told[0] if told else None  # pyright: ignore[reportReturnType]
 
-    def _chain_watch(self) -> ChainWatch:
-        if self._watch is None:
-            self._watch = ChainWatch(self._pool(), listens=self._listens)
-        return self._watch
+    @cached_property
+    def _watch(self) -> ChainWatch:
+        return ChainWatch(self._pool(), listens=self._listens)
 
     def _pool(self) -> Any:
         if not hasattr(self._database, "in_asyncio"):

@@ -70,7 +70,7 @@ class Client(Enqueues):
         closes: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._closes = closes
-        super().__init__(Core(database, app=app, doorbell=doorbell, listens=listens, convoy=convoy, payloads=payloads))
+        super().__init__(Core(database, app, doorbell, listens, convoy, payloads or PayloadOptions()))
 
     async def get(self, job_id: int) -> JobRecord:
         """Return one job. Args and an output that lie in the payload store are loaded, where this client has the store;
@@ -90,7 +90,6 @@ class Client(Enqueues):
         """Cancel a job that has not finished; returns the state it was in. A handler that runs is told to stop.
 
         Args:
-            job_id: of the job.
             reason: stands in the job's error and in its timeline.
 
         Raises:

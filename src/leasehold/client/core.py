@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from inspect import isawaitable
 from typing import Any, TypeVar
+
+import msgspec
 
 from leasehold.app import App
 from leasehold.asks import Ask, kind_in
 from leasehold.client.chain_ends import ChainEnds
 from leasehold.client.convoy import Convoy
 from leasehold.database import Caller, Row
+from leasehold.database.calls import from_row
 from leasehold.database.connector import is_open, translated
 from leasehold.drivers import Adapter, Style, find_adapter, refused_connection
 from leasehold.errors import DatabaseUnavailable, NoTransaction
@@ -55,8 +59,10 @@ class DriverTransaction(Caller):
 
 
 T = TypeVar("T")
+S = TypeVar("S", bound=msgspec.Struct)
 
 
+@dataclass(eq=False)
 class Core:
     """The database that a client calls, and what surrounds its calls.
 
@@ -65,35 +71,28 @@ class Core:
         doorbell: wakes workers after the commit; None: the database does it inside the transaction.
         kind: finds the kind of a name as workers have it; None where this client has no app. Raises UnknownKind.
         middlewares: go around what this client enqueues, inside those of the app.
+        listens: whether waits for chains may open a connection that listens.
         payloads: where payloads lie.
         observers: hear the events of this client; with an app they are the app's.
         convoy: sends single jobs that are enqueued at the same time together; None: each goes alone.
     """
 
-    def __init__(
-        self,
-        database: Caller,
-        *,
-        app: App | None,
-        doorbell: Doorbell | None,
-        listens: bool,
-        convoy: Convoy | None,
-        payloads: PayloadOptions | None = None,
-    ) -> None:
-        self.database = database
-        self.app = app
-        self.doorbell = doorbell
+    database: Caller
+    app: App | None
+    doorbell: Doorbell | None
+    listens: bool
+    convoy: Convoy | None
+    payloads: PayloadOptions
+
+    def __post_init__(self) -> None:
         self.middlewares: list[EnqueueMiddleware] = []
-        self.kind = partial(kind_in, app)
-        self.observers = Observers() if app is None else app.observers
-        self.convoy = convoy
-        self._listens = listens
-        self.payloads = payloads or PayloadOptions()
+        self.kind = partial(kind_in, self.app)
+        self.observers = Observers() if self.app is None else self.app.observers
 
     @cached_property
     def ends(self) -> ChainEnds:
         """Waits for the ends of chains; all waits of a client share it."""
-        return ChainEnds(self.database, listens=self._listens)
+        return ChainEnds(self.database, listens=self.listens)
 
     @cached_property
     def archive(self) -> Archive:
@@ -139,3 +138,7 @@ class Part:
 
     async def _ask(self, ask: Ask[T]) -> T:
         return await answered(ask, self._database)
+
+    async def _records(self, record: type[S], function: str, *values: object, timeout: float | None = None) -> list[S]:
+        rows = await self._database.call(function, *values, timeout=timeout)
+        return [from_row(record, row) for row in rows]

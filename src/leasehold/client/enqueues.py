@@ -61,11 +61,6 @@ async def write_with(locker: Locker, caller: Caller, batch: JobBatch, deposits: 
     return rows
 
 
-async def forget_unused(locker: Locker, rows: Sequence[Row], deposits: Deposits) -> None:
-    """Delete the content that no job has come to name."""
-    await forget(locker, [deposit for place, deposit in deposits.items() if rows[place]["outcome"] in KEPT])
-
-
 async def forget(locker: Locker, deposits: Iterable[Deposit]) -> None:
     """Delete this content."""
     for deposit in deposits:
@@ -218,5 +213,5 @@ class Enqueues(Part):
         except CERTAIN:
             await forget(locker, deposits.values())
             raise
-        await forget_unused(locker, rows, deposits)
+        await forget(locker, [deposit for place, deposit in deposits.items() if rows[place]["outcome"] in KEPT])
         return rows

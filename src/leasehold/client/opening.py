@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn
-
-import msgspec
 
 from leasehold import database as databases
 from leasehold import validation
@@ -23,34 +21,12 @@ from leasehold.notify.doorbell import open_doorbell
 from leasehold.payloads.options import PayloadOptions, open_store, payload_options
 
 
-class DatabasePlace(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the database is, the way to it without its pooler, and where payloads lie."""
-
-    dsn: str
-    direct_dsn: str | None = None
-    payloads: PayloadOptions
-
-
 @asynccontextmanager
-async def find_place(environ: Mapping[str, str]) -> AsyncGenerator[DatabasePlace]:
-    """That of the settings, else the embedded database, which runs inside the block. Raises SettingsError where there is none."""
-    from leasehold.settings import load_settings  # noqa: PLC0415  only where nobody says which database
-
-    settings = load_settings({}, environ)
-    payloads = payload_options(settings)
-    if settings.database_url is not None:
-        yield DatabasePlace(dsn=settings.database_url, direct_dsn=settings.direct_database_url, payloads=payloads)
-        return
-    async with _embedded(Path(settings.data_folder) if settings.data_folder else None) as dsn:
-        yield DatabasePlace(dsn=dsn, payloads=payloads)
-
-
-@asynccontextmanager
-async def _embedded(folder: Path | None) -> AsyncGenerator[str]:
+async def _embedded(folder: str | None) -> AsyncGenerator[str]:
     """Share the server with `leasehold up` and others: it is started where it does not run, and ends with its last user."""
     from leasehold.database.embedded import data_version, embedded_postgres, find_data_folder  # noqa: PLC0415
 
-    found = find_data_folder(folder)
+    found = find_data_folder(Path(folder) if folder else None)
     if data_version(found) is None:
         raise SettingsError(
             f"no database: none is configured and there is no embedded one in {found}; start one with `leasehold up`, or name "
@@ -210,13 +186,17 @@ async def _open(
     options = PayloadOptions() if payloads is None else PayloadOptions(open_store(payloads))
     async with AsyncExitStack() as stack:
         if dsn is None:
-            place = await stack.enter_async_context(find_place(os.environ))
-            dsn, direct_dsn = place.dsn, direct_dsn or place.direct_dsn
-            options = place.payloads if payloads is None else options
-        if running_flavour() == "trio":
-            opening = databases.open_database(dsn, pool_size=pool_size, direct_dsn=direct_dsn, timeout=timeout)
-        else:
-            opening = databases.open_asyncio_database(dsn, pool_size=pool_size, direct_dsn=direct_dsn, timeout=timeout)
+            from leasehold.settings import load_settings  # noqa: PLC0415  only where nobody says which database
+
+            settings = load_settings({}, os.environ)
+            configured, dsn = payload_options(settings), settings.database_url
+            options = configured if payloads is None else options
+            if dsn is None:
+                dsn = await stack.enter_async_context(_embedded(settings.data_folder))
+            else:
+                direct_dsn = direct_dsn or settings.direct_database_url
+        opens = databases.open_database if running_flavour() == "trio" else databases.open_asyncio_database
+        opening = opens(dsn, pool_size=pool_size, direct_dsn=direct_dsn, timeout=timeout)
         database = await stack.enter_async_context(opening)
         convoy = Convoy(database)
         database.closers.append(convoy.close)

@@ -10,7 +10,7 @@ How its calls come over to that loop: `leasehold.concurrency.asyncio_border`.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any, TypeVar
 
 import trio
@@ -103,34 +103,26 @@ async def open_database(
 
 
 @asynccontextmanager
-async def open_further(database: Database, name: str, size: int) -> AsyncGenerator[Database]:
-    """Further connections, at most `size`, each opened when it is needed; closed with the block.
+async def open_further(database: Database, size: int) -> AsyncGenerator[Database]:
+    """Further connections, for handlers, at most `size`, each opened when it is needed; closed with the block.
 
     They may stay in a transaction for long, so Postgres looks whether our machine is still there.
     """
-    async with _opened(database.make_further(name), size) as further:
+    dsn, label, timeout = database.dsn, f"{database.application_name} handlers", database.timeout
+    made = Database(dsn, label, timeout, database.direct_dsn, greeter=database.greeter, keepalive=True)
+    async with _opened(made, size) as further:
         yield further
 
 
 @asynccontextmanager
 async def _opened(database: Database, pool_size: int) -> AsyncGenerator[Database]:
-    async with _asyncio_loop():
+    async with open_loop() if current_asyncio_loop() is None else nullcontext():
         database.border = crossing()
         await database.open(pool_size)
         try:
             yield database
         finally:
             await database.close()
-
-
-@asynccontextmanager
-async def _asyncio_loop() -> AsyncGenerator[None]:
-    """The loop that runs already, or a new one. What the block raises comes out as it is."""
-    if current_asyncio_loop() is not None:
-        yield
-        return
-    async with open_loop():
-        yield
 
 
 async def run_asyncio(function: Callable[[], Awaitable[T]]) -> T:

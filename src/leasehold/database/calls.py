@@ -54,19 +54,16 @@ class Caller(ABC):
 
     Attributes:
         border: how code under trio comes to the loop of asyncio that the connections live on; None: nobody under trio has them.
+        opened: how often a single connection was opened; 0 where it is not a single one.
     """
 
     border: Driven | None = None
+    opened = 0
 
     @property
     def style(self) -> Style | None:
         """How a statement is written on a connection whose codecs are somebody else's; None: they are ours."""
         return None
-
-    @property
-    def opened(self) -> int:
-        """How often a single connection was opened; 0 where it is not a single one."""
-        return 0
 
     @cached_property
     def fit(self) -> Fit:
@@ -84,7 +81,7 @@ class Caller(ABC):
         again may help, `QueryRefused` otherwise.
         """
         if named and self.fit.concerns(function, named):
-            named = await self.fit.suit(self, function, named)
+            named = await self.fit.suit(self.fetch, function, named)
         text = call_text(function, len(args), tuple(named), self.style)
         if self.style is None:
             return await self.fetch(text, *args, *named.values(), timeout=timeout)
@@ -194,7 +191,6 @@ class Hooks:
 
         Args:
             key: what belongs together; the function of its first item counts.
-            item: anything.
             flush: takes the items.
             once: an item equal to one that is there already adds nothing.
         """

@@ -202,10 +202,9 @@ class Cluster:
     def _run(self, program: str, *args: str, end_sooner: Callable[[int, float], object]) -> None:
         command = [str(self.programs / program), *args]
         ended = run_program(command, self.folder, self._user, end_sooner, self._hurries)
-        if ended.code != 0:
-            raise DatabaseError(
-                f"{program} failed ({ended.code}) for {self.folder}: {ended.said}\n{self._log_tail()}".rstrip()
-            )
+        if ended.returncode != 0:
+            said = f"{ended.stdout}\n{self._log_tail()}".rstrip()
+            raise DatabaseError(f"{program} failed ({ended.returncode}) for {self.folder}: {said}")
 
     def _log_tail(self) -> str:
         try:

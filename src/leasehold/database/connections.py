@@ -53,13 +53,8 @@ class ReservedConnection(Caller):
         self._connector = connector
         self._application_name = application_name
         self._connection: Any = None
-        self._opened = self._generation = 0
+        self._generation = 0
         self._turn = asyncio.Lock()
-
-    @property
-    def opened(self) -> int:
-        """How often it was opened."""
-        return self._opened
 
     async def __aenter__(self) -> ReservedConnection:
         return self
@@ -86,7 +81,7 @@ class ReservedConnection(Caller):
                 if self._connection is None or self._connection.is_closed():
                     self._connection = await self._connector.connect(self._application_name)
                     self._generation = self._connector.generation
-                    self._opened += 1
+                    self.opened += 1
                     if self._generation != generation:
                         raise EpochOver  # what is to be sent was said before the process turned to another epoch
                 try:
@@ -136,19 +131,11 @@ class Database(Caller):
         self.pool_size = 0
         self.closers: list[Callable[[], Awaitable[None]]] = []
 
-    def make_further(self, name: str) -> Database:
-        """Another pool on the same place, whose connections Postgres watches; to be opened."""
-        label = f"{self.application_name} {name}"
-        return Database(self.dsn, label, self.timeout, self.direct_dsn, greeter=self.greeter, keepalive=True)
-
     @on_loop()
     async def open(self, pool_size: int) -> None:
         """Make the pool; no connection is opened before it is needed."""
-        self._loop, self.pool_size, self._to_lend = (
-            asyncio.get_running_loop(),
-            pool_size,
-            asyncio.Semaphore(pool_size - 1),
-        )
+        self._loop, self.pool_size = asyncio.get_running_loop(), pool_size
+        self._to_lend = asyncio.Semaphore(pool_size - 1)
         with translated():
             self._pool = await asyncpg.create_pool(
                 min_size=0,

@@ -241,33 +241,21 @@ class Connector:
 
     async def connect(self, application_name: str) -> Any:
         """One new connection that suits the place, and that the greeter has nothing against."""
-        connection = await self._connect(application_name)
-        if self.greeter is not None:
-            try:
-                await self.greeter.greet(NewConnection(connection))
-            except BaseException:
-                await close_connection(connection)
-                raise
-        return connection
-
-    async def _connect(self, application_name: str) -> Any:
         is_known = self.pooler is not None  # another connection may find it while this one is opened
         connection = await self._open(application_name)
-        if not is_known:
-            try:
+        try:
+            if not is_known:
                 self.pooler = await find_pooler(connection)
-            except BaseException:
+            if not is_known and self.pooler is Pooler.BLIND:
                 await close_connection(connection)
-                raise
-            if self.pooler is Pooler.BLIND:
-                await close_connection(connection)
-                return await self._open(application_name)
-        if self._session and self.pooler is Pooler.NONE:
-            try:
+                connection = await self._open(application_name)
+            if self._session and self.pooler is Pooler.NONE:
                 await connection.execute(self._session)
-            except BaseException:
-                await close_connection(connection)
-                raise
+            if self.greeter is not None:
+                await self.greeter.greet(NewConnection(connection))
+        except BaseException:
+            await close_connection(connection)
+            raise
         return connection
 
     async def _open(self, application_name: str) -> Any:

@@ -14,7 +14,6 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from leasehold.errors import SettingsError
 
@@ -101,13 +100,6 @@ def _make_user() -> pwd.struct_passwd:
         ) from None
 
 
-class ProgramEnd(NamedTuple):
-    """How a program ended, and what it said on both streams."""
-
-    code: int
-    said: str
-
-
 def never() -> bool:
     """For those who have time."""
     return False
@@ -119,8 +111,8 @@ def run_program(
     user: SystemUser | None,
     end_sooner: Callable[[int, float], object],
     hurries: Hurries,
-) -> ProgramEnd:
-    """Run it in `folder` and wait for its end.
+) -> subprocess.CompletedProcess[str]:
+    """Run it in `folder` and wait for its end; what it said on both streams stands under `stdout`.
 
     `end_sooner` is called again and again as long as it runs and `hurries()`, with its process id and the seconds since then.
     """
@@ -141,7 +133,8 @@ def run_program(
         )
         _wait(process, end_sooner, hurries)
         output.seek(0)
-        return ProgramEnd(process.returncode, output.read().decode(errors="replace").strip())
+        said = output.read().decode(errors="replace").strip()
+        return subprocess.CompletedProcess(command, process.returncode, said)
 
 
 def kill_group(process_id: int, _seconds: float) -> None:

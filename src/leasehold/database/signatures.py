@@ -8,9 +8,9 @@ the last one (`Fit`).
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
@@ -127,12 +127,8 @@ def _value(text: str) -> Value:
     return Value(name, kind)
 
 
-class Asks(Protocol):
-    """Anything that can run a statement."""
-
-    async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
-        """Run one statement and return its rows."""
-        ...
+Fetch: TypeAlias = "Callable[..., Awaitable[list[Row]]]"
+"""Runs a statement and returns its rows."""
 
 
 class Fit:
@@ -150,20 +146,16 @@ class Fit:
         """Whether the call has a parameter that is new."""
         return function in self._news and not self._news[function].isdisjoint(named)
 
-    async def suit(self, caller: Asks, function: str, named: Mapping[str, object]) -> dict[str, object]:
+    async def suit(self, fetch: Fetch, function: str, named: Mapping[str, object]) -> dict[str, object]:
         """The named values that the function in the database takes."""
-        lacking = (await self.lacking(caller)).get(function, frozenset())
+        lacking = (await self.lacking(fetch)).get(function, frozenset())
         return {name: value for name, value in named.items() if name not in lacking}
 
-    async def lacking(self, caller: Asks) -> Mapping[str, frozenset[str]]:
+    async def lacking(self, fetch: Fetch) -> Mapping[str, frozenset[str]]:
         """By function, the parameters of this release that the database does not know."""
         if self._lacking is None:
-            self._lacking = await find_lacking(caller, self._news) if self._news else {}
+            rows = await fetch(PARAMETERS, sorted(self._news)) if self._news else []
+            known = {row["function"]: frozenset(row["names"]) for row in rows}
+            lacking = {each: names - known.get(each, names) for each, names in self._news.items()}
+            self._lacking = {function: names for function, names in lacking.items() if names}
         return self._lacking
-
-
-async def find_lacking(caller: Asks, news: Mapping[str, frozenset[str]]) -> Mapping[str, frozenset[str]]:
-    """Those of the new parameters that the functions in the database do not have."""
-    rows = await caller.fetch(PARAMETERS, sorted(news))
-    known = {row["function"]: frozenset(row["names"]) for row in rows}
-    return {function: names - known[function] for function, names in news.items() if names - known.get(function, names)}

@@ -15,7 +15,7 @@ from leasehold import validation
 from leasehold.errors import BadInput, InvalidArgs
 from leasehold.jobs.arguments import args_type, derived_key, encode_args, from_json, takes_job
 from leasehold.jobs.endings import RetryPolicy
-from leasehold.jobs.new_job import NewJob, Unique, by_default
+from leasehold.jobs.new_job import NewJob, Unique, UniqueByDefault
 
 Runs = Literal["trio", "asyncio", "thread", "process"]
 RUNS: tuple[str, ...] = get_args(Runs)
@@ -184,16 +184,15 @@ class CheckedKindOptions(msgspec.Struct, frozen=True, kw_only=True):
             raise validation.refusal("unique", "a Unique", self.unique)
         for name in ("key", "key_group"):
             check_place(name, getattr(self, name))
-        if not isinstance(cast("object", self.check_args), bool):
-            raise validation.refusal("check_args", "True or False", self.check_args)
+        for name in ("check_args", "egress"):
+            if not isinstance(value := getattr(self, name), bool):
+                raise validation.refusal(name, "True or False", value)
         if self.retry is not None and not isinstance(cast("object", self.retry), RetryPolicy):
             raise validation.refusal("retry", "a RetryPolicy", self.retry)
         if self.mode is not None:
             validation.check_choice("mode", self.mode, MODES)
         validation.check_middlewares(self.middlewares)
         self._check_times()
-        if not isinstance(cast("object", self.egress), bool):
-            raise validation.refusal("egress", "True or False", self.egress)
         level = cast("object", self.keep_logs)
         if level is not None and not (isinstance(level, str) and level.upper() in LOG_LEVELS):
             raise BadInput(f"keep_logs must be one of {', '.join(LOG_LEVELS)}, not {level!r}")
@@ -271,7 +270,7 @@ class Kind(Generic[P, R_co]):
         except (TypeError, NameError) as error:
             raise InvalidArgs(f"handler {name}: its args cannot be told from JSON: {error}") from error
         self._fields = self.args_type.__struct_fields__
-        self._unique = by_default(options.unique)
+        self._unique = options.unique and UniqueByDefault(**msgspec.structs.asdict(options.unique))
         for field in options.unique.args_fields() if options.unique is not None else ():
             if field not in self._fields:
                 raise BadInput(f"unique.by names args.{field}; {name} takes ({', '.join(self._fields)})")

@@ -131,11 +131,6 @@ class UniqueByDefault(Unique, frozen=True, kw_only=True, omit_defaults=True):
     """The `unique` of a kind, for its jobs that have none; a job that continues a chain drops it."""
 
 
-def by_default(unique: Unique | None) -> UniqueByDefault | None:
-    """The `unique` of a kind in the form that its jobs get."""
-    return None if unique is None else UniqueByDefault(**msgspec.structs.asdict(unique))
-
-
 Blocker: TypeAlias = "NewJob[Any] | int | Ended"
 """A chain to wait for: its id, or a new job that begins it; wrapped in `ended(…)` if the chain may also fail."""
 

@@ -8,6 +8,8 @@ from functools import partial
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec import UNSET
+
 from leasehold.concurrency.flavours import check_cancelled, run_in_loop, running_flavour
 from leasehold.database import OpenTransaction
 from leasehold.drivers import Style
@@ -17,13 +19,6 @@ from leasehold.jobs.new_job import Blocker, NewJob
 
 if TYPE_CHECKING:
     from leasehold.database import Row
-
-
-class Unsaid:
-    """Stands for an output that was not given, since None is an output."""
-
-
-UNSAID = Unsaid()
 
 
 def need_thread_of_handler() -> None:
@@ -122,7 +117,7 @@ class Completion(JobTransaction):
 
     def __init__(self, inner: OpenTransaction) -> None:
         super().__init__(inner)
-        self._output: Any = UNSAID
+        self._output: Any = UNSET  # None is an output
         self._continuation: ContinueWith[Any] | None = None
 
     @property
@@ -131,7 +126,7 @@ class Completion(JobTransaction):
 
         Setting it raises BadInput after `continue_with`.
         """
-        return None if self._output is UNSAID else self._output
+        return None if self._output is UNSET else self._output
 
     @output.setter
     def output(self, value: Any) -> None:
@@ -149,14 +144,14 @@ class Completion(JobTransaction):
         """
         if self._continuation is not None:
             raise BadInput("continue_with was said already")
-        if self._output is not UNSAID:
+        if self._output is not UNSET:
             raise BadInput("a job with an output does not continue its chain; give one or the other")
         self._continuation = ContinueWith(next, tuple(blockers), tuple(jobs))
 
     def settled_with(self, returned: Any) -> Any:
         """How the job ends: as set in the block, or as the handler returned. Raises BadInput if the two differ."""
         said = self._continuation if self._continuation is not None else self._output
-        if said is UNSAID:
+        if said is UNSET:
             return returned
         if returned is None or returned is said or returned == said:
             return said

@@ -41,7 +41,7 @@ def wait_for_end(core: SyncCore, chain_id: int, timeout: float | timedelta | Non
     row = core.ask(watch_chain(chain_id, None))
     if row is not None or seconds == 0:
         return ended_chain(chain_id, row, seconds)
-    with _ear(core.direct_dsn, chain_id) if core.listens else nullcontext(sleep) as pause:
+    with _ear(core.direct_dsn or core.database.dsn, chain_id) if core.listens else nullcontext(sleep) as pause:
         ask = watch_chain(chain_id, REGISTERED_SECONDS if core.listens else None)
         return ended_chain(chain_id, _look_until(core, ask, pause, until), seconds)
 
@@ -76,14 +76,10 @@ def _ear(dsn: str, chain_id: int) -> Generator[Pause]:
 
 
 class SyncChains(SyncPart):
-    """`client.chains`: as `Chains` of the awaited client, method by method."""
+    """`client.chains`: as `Chains` of the awaited client, method by method, with its arguments and errors."""
 
     def get(self, chain_id: int) -> ChainRecord:
-        """Return one chain.
-
-        Raises:
-            UnknownJob: there is no chain of this id.
-        """
+        """Return one chain."""
         return self._core.filled(self._core.ask(asks.get_chain(chain_id)))
 
     def list(
@@ -99,11 +95,7 @@ class SyncChains(SyncPart):
         return self._core.ask(asks.list_chains(state, kind, queue, before_id, page_size))
 
     def jobs(self, chain_id: int, *, after_position: int = -1, page_size: int = 50) -> builtins.list[JobRecord]:
-        """List a page of the jobs of a chain, in their order; pass the last `chain_position` as `after_position` for the next.
-
-        Raises:
-            UnknownJob: there is no chain of this id.
-        """
+        """List a page of the jobs of a chain, in their order; pass the last `chain_position` as `after_position` for the next."""
         found = self._core.ask(asks.list_chain_jobs(chain_id, after_position, page_size))
         if not found:
             self.get(chain_id)
@@ -114,12 +106,7 @@ class SyncChains(SyncPart):
         return self._core.ask(asks.list_blocked_jobs(chain_id, after_id, page_size))
 
     def wait(self, chain_id: int, *, timeout: float | timedelta | None = None) -> ChainRecord:
-        """Wait until a chain ends, however it ends, and return it. `client.wait` returns its output instead.
-
-        Raises:
-            WaitTimeout: the chain is still open, and goes on.
-            UnknownJob: there is no chain of this id, or it was deleted meanwhile.
-        """
+        """Wait until a chain ends, however it ends, and return it. `client.wait` returns its output instead."""
         return self._core.filled(wait_for_end(self._core, chain_id, timeout))
 
     def complete(
@@ -130,36 +117,14 @@ class SyncChains(SyncPart):
         continue_with: NewJob[Any] | ContinueWith[Any] | None = None,
         connection: BlockingConnection | None = None,
     ) -> builtins.list[int]:
-        """Complete the open job of a chain without a worker, in any state; returns the ids of the new jobs.
-
-        Args:
-            chain_id: of the chain.
-            output: of the chain, where it ends here.
-            continue_with: the job that continues the chain instead, or a `ContinueWith` with further ones.
-            connection: as in `enqueue`: the chain completes when, and only if, your transaction commits.
-
-        Raises:
-            UnknownJob: there is no chain of this id.
-            WrongState: the chain has ended.
-            InvalidArgs, UnknownKind, BadInput: the output or a new job is refused.
-        """
+        """Complete the open job of a chain without a worker, in any state; returns the ids of the new jobs."""
         ask = asks.complete_chain(chain_id, output, continue_with, self._core.kind)
         return self._core.ask(ask, connection)
 
     def cancel(self, chain_id: int, reason: str | None = None) -> str:
-        """Cancel the open job of a chain, and with it the chain; returns the state the job was in.
-
-        Raises:
-            UnknownJob: there is no chain of this id.
-            WrongState: the chain has ended.
-        """
+        """Cancel the open job of a chain, and with it the chain; returns the state the job was in."""
         return self._core.ask(asks.cancel_chain(chain_id, reason))
 
     def delete(self, chain_id: int, *, cascade: bool = False) -> builtins.list[int]:
-        """Delete a chain with all its jobs, finished or not; returns the ids of the chains that were deleted.
-
-        Raises:
-            UnknownJob: there is no chain of this id.
-            WrongState: a job outside waits for it.
-        """
+        """Delete a chain with all its jobs, finished or not; returns the ids of the chains that were deleted."""
         return self._core.ask(asks.delete_chain(chain_id, cascade))

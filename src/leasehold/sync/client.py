@@ -43,6 +43,7 @@ class SyncClient(SyncPart):
         payloads: where payloads lie, a folder or the address of an object store: `get`, `wait` and `chains` read large args and
             outputs there. None: without a `dsn` what LEASEHOLD_PAYLOADS_STORE says, else nowhere. `enqueue` writes none.
 
+    `get`, `cancel`, `retry` and `wait` take and raise what those of the awaited client do.
     Every call raises `DatabaseUnavailable` when the database does not answer, and `SchemaMismatch` when
     `leasehold migrate` has not been run.
 
@@ -64,7 +65,7 @@ class SyncClient(SyncPart):
     ) -> None:
         super().__init__(
             SyncCore(
-                dsn,
+                dsn=dsn,
                 app=app,
                 pool_size=pool_size,
                 timeout=timeout,
@@ -145,45 +146,25 @@ class SyncClient(SyncPart):
         with self._core.transaction() if connection is None and len(parts) > 1 else nullcontext(connection) as chosen:
             for part in parts:
                 batch = JobBatch(part, self._core.kind)
-                answers = read_enqueued(self._core.caller(chosen).call("enqueue_jobs", *batch.values(notify=notify)))
+                answers = read_enqueued(self._core.call(chosen, "enqueue_jobs", *batch.values(notify=notify)))
                 events += events_of(observers, batch.flat, answers) if observers.heard else ()
                 made += batch.given(answers)
         tell_after_commit(observers, connection, None, events)
         return made
 
     def get(self, job_id: int) -> JobRecord:
-        """Return one job.
-
-        Raises:
-            UnknownJob: no job has this id.
-            UnknownPayload, PayloadMissing, PayloadDamaged, StoreUnavailable: its large args or output cannot be read.
-        """
+        """Return one job."""
         return self._core.filled(self._core.ask(asks.get_job(job_id)))
 
     def cancel(self, job_id: int, reason: str | None = None) -> str:
-        """Cancel a job that has not finished; returns the state it was in. A handler that runs is told to stop.
-
-        Args:
-            job_id: of the job.
-            reason: stands in the job's error and in its timeline.
-
-        Raises:
-            UnknownJob: no job has this id.
-            WrongState: the job has finished.
-        """
+        """Cancel a job that has not finished; returns the state it was in. A handler that runs is told to stop."""
         was = self._core.ask(asks.cancel_job(job_id, reason))
         if JobCancelled in self._core.observers.heard:
             self._core.observers.emit(JobCancelled(job_id=job_id, was=was, reason=reason))
         return was
 
     def retry(self, job_id: int) -> str:
-        """Run a failed or cancelled job once more, or a scheduled one now; returns its new state.
-
-        Raises:
-            UnknownJob: no job has this id.
-            WrongState: the job is ready, a worker holds it, or it has completed.
-            UniqueConflict: another job has its unique key by now.
-        """
+        """Run a failed or cancelled job once more, or a scheduled one now; returns its new state."""
         state = self._core.ask(asks.retry_job(job_id))
         if JobRequeued in self._core.observers.heard:
             self._core.observers.emit(JobRequeued(job_id=job_id, state=state))
@@ -196,19 +177,7 @@ class SyncClient(SyncPart):
     def wait(
         self, chain_id: int, *, kind: Kind[..., Any] | None = None, timeout: float | timedelta | None = None
     ) -> Any:
-        """Wait until a chain ends, and return its output. A wait that goes on has a connection of its own that listens.
-
-        Args:
-            chain_id: id of the first job, as `enqueue` returns it.
-            kind: of the first job. The output is then checked against what its handler returns, and typed.
-            timeout: seconds or timedelta; 0 looks once, None waits without end.
-
-        Raises:
-            ChainFailed, ChainCancelled: the chain ended without an output; `error.chain` says how.
-            WaitTimeout: the chain is still open, and goes on.
-            UnknownJob: there is no chain of this id, or it was deleted meanwhile.
-            BadInput: the output does not fit `kind`.
-        """
+        """Wait until a chain ends, and return its output. A wait that goes on has a connection of its own that listens."""
         return output_of(self._core.filled(wait_for_end(self._core, chain_id, timeout)), kind)
 
     @contextmanager

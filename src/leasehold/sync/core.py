@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from inspect import isawaitable, iscoroutine, iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
@@ -13,7 +14,7 @@ import msgspec
 
 from leasehold import validation
 from leasehold.asks import Ask, Rows, kind_in
-from leasehold.drivers import Adapter, call_text, class_name, find_adapter, refused_connection, told
+from leasehold.drivers import call_text, class_name, find_adapter, refused_connection, told
 from leasehold.errors import BadInput
 from leasehold.jobs.middleware import checked_answer
 from leasehold.jobs.new_job import NewJob
@@ -33,79 +34,48 @@ T = TypeVar("T")
 R = TypeVar("R", bound=msgspec.Struct)
 
 
-class SyncCaller(Protocol):
-    """Calls SQL functions: our pool, or a connection of the caller's."""
-
-    def call(self, function: str, *values: Any) -> Rows:
-        """Call `leasehold.<function>`."""
-        ...
-
-
-class SyncTransaction:
-    """The transaction of the caller, on their connection."""
-
-    def __init__(self, connection: Any, adapter: Adapter) -> None:
-        self._connection = connection
-        self._adapter = adapter
-
-    def call(self, function: str, *values: Any) -> Rows:
-        """Call `leasehold.<function>` inside the transaction, as one statement."""
-        text = call_text(function, len(values), style=self._adapter.style)
-        return self._adapter.fetch(self._connection, text, values)
-
-
+@dataclass(eq=False, kw_only=True)
 class SyncCore:
     """The database that a synchronous client calls, and what surrounds its calls. Arguments as `SyncClient`."""
 
-    def __init__(
-        self,
-        dsn: str | None,
-        *,
-        app: App | None,
-        pool_size: int,
-        timeout: float,
-        listens: bool,
-        direct_dsn: str | None,
-        payloads: str | None,
-    ) -> None:
-        self.app = app
-        self.kind = partial(kind_in, app)
-        self.listens = listens
+    dsn: str | None
+    app: App | None
+    pool_size: int
+    timeout: float
+    listens: bool
+    direct_dsn: str | None
+    payloads: str | None
+    _store: BlobStore | None = None
+    _database: SyncDatabase | None = None
+
+    def __post_init__(self) -> None:
+        self.kind = partial(kind_in, self.app)
         self.middlewares: list[SyncEnqueueMiddleware] = []
-        self.observers = Observers() if app is None else app.observers
-        self._dsn = dsn
-        self._direct_dsn = direct_dsn
-        self._payloads = payloads
-        self._store: BlobStore | None = None
-        self._pool_size = pool_size
-        self._timeout = timeout
-        self._database: SyncDatabase | None = None
+        self.observers = Observers() if self.app is None else self.app.observers
 
     @property
     def database(self) -> SyncDatabase:
         """Connections of our own. Raises SettingsError where nobody said which database, and the settings say nonsense."""
         if self._database is None:
-            if self._dsn is None:
-                self._dsn, direct_dsn, payloads = _configured()
-                self._direct_dsn = self._direct_dsn or direct_dsn
-                self._payloads = self._payloads or payloads
-            self._database = SyncDatabase(self._dsn, pool_size=self._pool_size, timeout=self._timeout)
+            if self.dsn is None:
+                self.dsn, direct_dsn, payloads = _configured()
+                self.direct_dsn = self.direct_dsn or direct_dsn
+                self.payloads = self.payloads or payloads
+            self._database = SyncDatabase(self.dsn, pool_size=self.pool_size, timeout=self.timeout)
         return self._database
-
-    @property
-    def direct_dsn(self) -> str:
-        """Where to listen."""
-        return self._direct_dsn or self.database.dsn
 
     def close(self) -> None:
         """Close the connections that were opened."""
         if self._database is not None:
             self._database.close()
 
-    def caller(self, connection: Any) -> SyncCaller:
-        """Makes the call: the pool, or the caller's own transaction. Raises BadInput for what is no connection, or is awaited."""
+    def call(self, connection: Any, function: str, *values: Any) -> Rows:
+        """Call `leasehold.<function>` on the pool, or in the caller's own transaction.
+
+        Raises BadInput for what is no connection, or is awaited.
+        """
         if connection is None:
-            return self.database
+            return self.database.call(function, *values)
         adapter = find_adapter(connection)
         if adapter is None and not callable(getattr(connection, "fetch", None)):
             raise refused_connection(connection)
@@ -114,7 +84,7 @@ class SyncCore:
                 f"a connection of {class_name(connection)} is awaited, and a synchronous client awaits nothing;"
                 " use the client of leasehold.open_client, or leasehold.enqueue_statement(job)"
             )
-        return SyncTransaction(connection, adapter)
+        return adapter.fetch(connection, call_text(function, len(values), style=adapter.style), values)
 
     @contextmanager
     def transaction(self) -> Generator[Any]:
@@ -124,13 +94,13 @@ class SyncCore:
 
     def ask(self, ask: Ask[T], connection: Any = None) -> T:
         """What comes of an ask."""
-        return ask.read(self.caller(connection).call(ask.function, *ask.values))
+        return ask.read(self.call(connection, ask.function, *ask.values))
 
     def filled(self, record: R) -> R:
         """The record with its large args and output, where the client knows the store. Raises as `payloads.claim_checks`."""
-        if self._payloads is None or all(getattr(record, name, None) is None for name in ("args", "output")):
+        if self.payloads is None or all(getattr(record, name, None) is None for name in ("args", "output")):
             return record
-        self._store = self._store or open_store(self._payloads)
+        self._store = self._store or open_store(self.payloads)
         return filled(record, self._store, self.database.call)
 
 

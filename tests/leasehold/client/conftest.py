@@ -35,15 +35,17 @@ def under(flavour: str, database_url: str) -> Under:
     return run
 
 
-def with_client(**options: Any) -> Callable[[Callable[..., Awaitable[None]]], Callable[..., None]]:
-    """A test that is a program with a `client`, in either flavour; options go to `open_client`."""
+def with_client(
+    *, stores: bool = False, **options: Any
+) -> Callable[[Callable[..., Awaitable[None]]], Callable[..., None]]:
+    """A test that is a program with a `client`, in either flavour; options go to `open_client`. `stores`: in `tmp_path`."""
 
     def decorate(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
         def run(under: Under, **fixtures: Any) -> None:
             async def work(client: Client) -> None:
                 await test(client=client, **fixtures)
 
-            under(work, **options)
+            under(work, **({"payloads": str(fixtures["tmp_path"])} if stores else {}), **options)
 
         others = [each for each in signature(test).parameters.values() if each.name != "client"]
         given = [Parameter("under", Parameter.POSITIONAL_OR_KEYWORD), *others]

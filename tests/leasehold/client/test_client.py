@@ -66,13 +66,6 @@ async def test_a_job_is_enqueued_looked_at_and_cancelled_in_either_flavour(clien
 
 
 @with_client()
-async def test_a_delay_is_a_timedelta_or_seconds(client: Client) -> None:
-    for delay in (timedelta(minutes=1), 60, 60.0):
-        job = await client.get(await client.enqueue("greet", delay=delay))
-        assert 59 < (job.run_at - job.created_at).total_seconds() <= 60
-
-
-@with_client()
 async def test_many_jobs_are_all_or_none_and_answered_in_their_order(client: Client) -> None:
     made = await client.enqueue_many([NewJob(kind="greet", priority=n) for n in (1, 3, 2)])
     assert [(await client.get(job_id)).priority for job_id in made] == [1, 3, 2]
@@ -167,47 +160,6 @@ async def test_queues_are_paused_and_resumed_once(client: Client) -> None:
     assert await client.jobs.recover_stale(1) == 0
 
 
-async def test_pages_follow_one_another_from_the_newest(database_url: str) -> None:
-    async with open_client(database_url) as client:
-        await client.enqueue_many([NewJob(kind="greet")] * 5)
-        first = await client.jobs.list(page_size=3)
-        second = await client.jobs.list(page_size=3, before_id=first[-1].id)
-        assert [job.id for job in [*first, *second]] == [5, 4, 3, 2, 1]
-
-
-async def test_inside_a_transaction_of_trio_the_job_exists_when_it_commits_and_not_otherwise(database_url: str) -> None:
-    async with open_client(database_url) as client, open_database(database_url) as database:
-        async with database.transaction() as transaction:
-            job_id = await client.enqueue("greet", connection=transaction)
-            with pytest.raises(UnknownJob):
-                await client.get(job_id)
-        assert (await client.get(job_id)).state == "pending"
-        with pytest.raises(ZeroDivisionError):
-            await enqueue_and_fail(client, database)
-        assert len(await client.jobs.list()) == 1
-
-
-async def enqueue_and_fail(client: Client, database: Any) -> None:
-    async with database.transaction() as transaction:
-        await client.enqueue("greet", connection=transaction)
-        raise ZeroDivisionError
-
-
-@under_asyncio
-async def test_inside_ones_own_asyncpg_transaction_as_well(database_url: str) -> None:
-    connection = await cast("Any", asyncpg).connect(database_url)
-    async with open_client(database_url) as client:
-        transaction = connection.transaction()
-        await transaction.start()
-        await client.enqueue("greet", connection=connection)
-        await transaction.rollback()
-        assert await client.jobs.list() == []
-        async with connection.transaction():
-            job_id = await client.enqueue("greet", connection=connection)
-        assert (await client.get(job_id)).state == "pending"
-    await connection.close()
-
-
 @under_asyncio
 async def test_a_connection_that_has_begun_no_transaction_is_refused(database_url: str) -> None:
     """SQLAlchemy begins at its first statement: a job enqueued before that would outlive the rollback."""
@@ -225,16 +177,6 @@ async def test_a_connection_that_has_begun_no_transaction_is_refused(database_ur
             await client.enqueue("greet", connection=raw)
             await transaction.rollback()
         assert await client.jobs.list() == []
-
-
-@pytest.mark.parametrize("flavour", ["trio", "asyncio"])
-def test_errors_come_out_of_the_block_as_they_are(database_url: str, flavour: str) -> None:
-    async def main() -> None:
-        async with open_client(database_url) as client:
-            await client.get(7)
-
-    with pytest.raises(UnknownJob):
-        in_flavour(flavour, main)
 
 
 @pytest.mark.parametrize("flavour", ["trio", "asyncio"])
@@ -259,20 +201,6 @@ async def test_args_that_somebody_wrote_by_sql_can_be_looked_at_whatever_they_ar
         assert plain.args == [1]
         assert str(large.args).startswith('{"n": 1000')
         assert str(deep.args).startswith("[[[")
-
-
-async def test_a_job_by_name_gets_what_its_kind_declares_unless_it_says_otherwise(database: Database) -> None:
-    app = App()
-
-    @app.kind(queue="mail", priority=7, max_attempts=3)
-    async def send(to: str) -> None:
-        pass
-
-    client = Client(database, app=app)
-    declared = await client.get(await client.enqueue("send", {"to": "a"}))
-    assert (declared.queue, declared.priority, declared.max_attempts) == ("mail", 7, 3)
-    said = await client.get(await client.enqueue("send", {"to": "a"}, queue="other", priority=0))
-    assert (said.queue, said.priority, said.max_attempts) == ("other", 0, 3)
 
 
 async def test_a_kind_in_the_place_of_a_job_is_told_how_to_become_one(database: Database) -> None:

@@ -16,7 +16,6 @@ from leasehold.payloads.claim_checks import ClaimCheck, find_check
 from leasehold.payloads.options import PayloadOptions
 from leasehold.payloads.stores import FolderStore
 from tests.support.sql_waits import rolled_back
-from tests.support.sql_worker import SqlWorker
 
 PAGES = {"shop": 7, "pages": ["x" * 100] * 100}
 SMALL = 2_000
@@ -144,18 +143,6 @@ async def test_what_is_deleted_with_its_job_goes_in_the_next_round(
     assert [payload.job_id for payload in await client.payloads.list()] == [kept]
     assert await delete_old_payloads(client.payloads.archive(), 30, 14) == 1
     assert len(files(tmp_path)) == 1
-
-
-async def test_retention_keeps_it_as_long_as_its_job(client: Client, database: Database) -> None:
-    await database.call("ensure_partitions")
-    waiting, finished, gone = [await client.enqueue("crawl", PAGES) for _ in range(3)]
-    worker = SqlWorker(database)
-    jobs = [job for job in await worker.claim() if job["job_id"] != waiting]
-    await worker.complete(jobs)
-    await database.fetch("update leasehold.payloads set created_at = created_at - interval '20 days'")
-    await database.fetch("delete from leasehold.finished_jobs where id = $1", gone)  # as when its day is dropped
-    assert await delete_old_payloads(client.payloads.archive(), 30, 14) == 1
-    assert {payload.job_id for payload in await client.payloads.list()} == {waiting, finished}
 
 
 async def test_the_limit_is_a_quarter_of_a_mebibyte_unless_said_otherwise(database_url: str, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from time import monotonic
 from typing import Any
@@ -55,6 +55,20 @@ async def waiters(client: Client) -> int:
     return (await sql(client).fetch("select count(*) from leasehold.chain_waiters"))[0][0]
 
 
+@asynccontextmanager
+async def waiting(client: Client, chain_id: int) -> AsyncGenerator[list[object]]:
+    """Somebody waits for the chain, and listens, when the block begins; its output is there after it."""
+    outputs: list[object] = []
+
+    async def wait() -> None:
+        outputs.append(await client.wait(chain_id, timeout=PATIENCE))
+
+    async with tasks() as start:
+        start(wait)
+        await until(lambda: listeners(client), 1)
+        yield outputs
+
+
 async def completes(client: Client, chain_id: int, output: object) -> bool:
     await client.chains.complete(chain_id, output)
     return True
@@ -77,14 +91,8 @@ async def test_the_output_of_a_chain_that_has_ended_comes_at_once(client: Client
 @pytest.mark.usefixtures("only_notified")
 @with_client()
 async def test_the_end_of_a_chain_is_notified_to_who_waits_for_it(client: Client) -> None:
-    chain_id, outputs = await client.enqueue("approve"), list[object]()
-
-    async def wait() -> None:
-        outputs.append(await client.wait(chain_id, timeout=PATIENCE))
-
-    async with tasks() as start:
-        start(wait)
-        await until(lambda: listeners(client), 1)
+    chain_id = await client.enqueue("approve")
+    async with waiting(client, chain_id) as outputs:
         await client.chains.complete(chain_id, 7)
     assert outputs == [7]
     assert await waiters(client) == 0
@@ -107,14 +115,8 @@ async def test_without_notifications_polling_finds_it(client: Client) -> None:
 
 @with_client()
 async def test_a_chain_that_goes_on_is_waited_for_to_its_end(client: Client) -> None:
-    chain_id, outputs = await client.enqueue("pay"), list[object]()
-
-    async def wait() -> None:
-        outputs.append(await client.wait(chain_id))
-
-    async with tasks() as start:
-        start(wait)
-        await until(lambda: listeners(client), 1)
+    chain_id = await client.enqueue("pay")
+    async with waiting(client, chain_id) as outputs:
         await client.chains.complete(chain_id, continue_with=NewJob(kind="pack"))
         await client.chains.complete(chain_id, "packed")
     assert outputs == ["packed"]
@@ -234,14 +236,8 @@ async def test_when_nobody_waits_any_more_the_connection_is_closed_and_opened_ag
     monkeypatch.setattr(chain_watch, "IDLE_SECONDS", 0.05)
     assert await listeners(client) == 0
     for number in range(2):
-        chain_id, outputs = await client.enqueue("pay"), list[object]()
-
-        async def wait(chain_id: int = chain_id, outputs: list[object] = outputs) -> None:
-            outputs.append(await client.wait(chain_id))
-
-        async with tasks() as start:
-            start(wait)
-            await until(lambda: listeners(client), 1)
+        chain_id = await client.enqueue("pay")
+        async with waiting(client, chain_id) as outputs:
             await client.chains.complete(chain_id, number)
         assert outputs == [number]
         await until(lambda: listeners(client), 0)

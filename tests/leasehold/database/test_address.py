@@ -130,15 +130,3 @@ async def test_a_host_that_is_away_does_not_keep_from_the_next_one(database_url:
     async with open_database(nowhere) as database:
         with pytest.raises(DatabaseUnavailable, match="cannot be reached"):
             await database.fetch("select 1")
-
-
-async def test_an_unknown_parameter_is_wrong_for_ever_and_a_missing_database_or_password_may_come(
-    database_url: str,
-) -> None:
-    base, _, query = database_url.partition("?")
-    async with open_database(f"{database_url}&no_such_parameter=1") as database:
-        with pytest.raises(WrongAddress, match="no_such_parameter"):
-            await database.fetch("select 1")
-    async with open_database(f"{base}_that_nobody_made?{query}") as database:
-        with pytest.raises(DatabaseUnavailable, match=r"does not exist; make it with `createdb`"):
-            await database.fetch("select 1")

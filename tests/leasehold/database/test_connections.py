@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from leasehold.database import Caller, Database, open_asyncio_database
-from leasehold.errors import DatabaseUnavailable, UnknownJob
+from leasehold.errors import DatabaseUnavailable
 from tests.conftest import Psql
 from tests.support.flavours import in_flavour
 from tests.support.pgbouncer import pgbouncer
@@ -27,25 +27,6 @@ def under_asyncio(dsn: str, work: Callable[[Database], Awaitable[None]]) -> None
             await work(database)
 
     in_flavour("asyncio", main)
-
-
-def test_calls_and_transactions_work_without_trio(database_url: str) -> None:
-    async def work(database: Database) -> None:
-        async with database.transaction() as transaction:
-            await transaction.execute("select 1; select 2")
-            assert await transaction.call_value("enqueue_job", "echo", queue="mail") == 1
-        assert (await database.call("get_job", 1))[0]["queue"] == "mail"
-        with pytest.raises(UnknownJob):
-            await cancel_unknown_job(database)
-        assert await database.call_value("get_job", 2) is None
-
-    under_asyncio(database_url, work)
-
-
-async def cancel_unknown_job(database: Database) -> None:
-    async with database.transaction() as transaction:
-        await transaction.call("enqueue_job", "echo")
-        await transaction.call("cancel_job", 7)
 
 
 def test_a_call_is_one_statement_and_only_scripts_and_transactions_are_cleaned_up_after(database_url: str) -> None:
@@ -65,18 +46,6 @@ def test_a_call_is_one_statement_and_only_scripts_and_transactions_are_cleaned_u
             await transaction.execute("set application_name = 'other'")
         rows = await database.fetch("show application_name")
         assert rows[0][0] != "other"
-
-    under_asyncio(database_url, work)
-
-
-def test_a_used_up_pool_does_not_make_callers_wait_for_ever(database_url: str) -> None:
-    async def work(database: Database) -> None:
-        async with database.transaction():
-            database.timeout = 0.1
-            with pytest.raises(DatabaseUnavailable, match="in time"):
-                await asyncio.wait_for(database.fetch("select 1"), PATIENCE)
-            database.timeout = PATIENCE
-        assert await database.fetch("select 1")
 
     under_asyncio(database_url, work)
 

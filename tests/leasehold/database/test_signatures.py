@@ -115,15 +115,15 @@ async def test_where_the_database_knows_it_it_is_passed(fresh_database: Database
     )
     database.fit = Fit({"greet": frozenset({"title"})})
     assert await database.call_value("greet", "Ada", title="Dr ") == "Dr Ada"
-    assert await database.fit.lacking(database) == {}
+    assert await database.fit.lacking(database.fetch) == {}
 
 
 async def test_what_is_lacking_is_asked_once_and_functions_that_are_missing_are_not_in_it(database: Database) -> None:
     fit = Fit(NEW)
-    assert await fit.lacking(database) == {"wake": {"hint"}}
+    assert await fit.lacking(database.fetch) == {"wake": {"hint"}}
     assert not fit.concerns("wake", {"queue": 1})
     assert fit.concerns("wake", {"hint": 1})
-    assert await fit.suit(database, "wake", {"queue": 1, "hint": 2}) == {"queue": 1}
+    assert await fit.suit(database.fetch, "wake", {"queue": 1, "hint": 2}) == {"queue": 1}
 
 
 async def test_those_who_share_a_pool_share_what_they_know(database: Database) -> None:

@@ -90,11 +90,6 @@ def test_waiting_for_nothing_is_refused_since_the_job_would_run_again_at_once(de
         encode_wait(WaitFor([], delay=delay), unchecked)
 
 
-def test_a_wait_takes_no_delay_that_is_no_number() -> None:
-    with pytest.raises(BadInput):
-        WaitFor([A], delay=float("nan"))
-
-
 def test_a_job_is_checked_against_its_kind_and_takes_what_the_kind_wants() -> None:
     app = App()
 

@@ -17,12 +17,6 @@ def test_what_is_left_to_the_database_is_not_sent() -> None:
     )
 
 
-def test_a_field_that_does_not_exist_is_refused() -> None:
-    misspelt: dict[str, Any] = {"kind": "echo", "prioritty": 1}
-    with pytest.raises(TypeError, match="prioritty"):
-        NewJob(**misspelt)
-
-
 def test_two_new_jobs_share_no_args() -> None:
     assert NewJob(kind="a").args is not NewJob(kind="a").args
 

@@ -10,7 +10,7 @@ import trio
 
 from leasehold import checkpoint
 from leasehold.errors import BadInput
-from leasehold.jobs.endings import Discard, Reschedule, Retry, RetryPolicy
+from leasehold.jobs.endings import Reschedule, Retry, RetryPolicy
 
 
 @pytest.mark.parametrize("wish", [Retry, Reschedule])
@@ -52,10 +52,6 @@ def test_a_time_that_is_another_one_elsewhere_is_refused(at: Any, complaint: str
 def test_a_reschedule_has_a_wait_or_a_time(given: dict[str, Any]) -> None:
     with pytest.raises(BadInput, match=r"needs after=… or at=…, and not both"):
         Reschedule(**given)
-
-
-def test_a_discard_is_an_exception_with_a_reason() -> None:
-    assert str(Discard("gone")) == "gone"
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -15,10 +15,11 @@ from leasehold.database import Database, OpenTransaction, open_asyncio_database
 from leasehold.errors import BadInput, DatabaseUnavailable, QueryRefused
 from leasehold.events import JobCreated
 from leasehold.notify.doorbell import Doorbell
+from tests.leasehold.client.conftest import flavour, under, with_client
 from tests.support.callers import FragileCaller
-from tests.support.flavours import in_flavour, under_asyncio
+from tests.support.flavours import under_asyncio
 
-FLAVOURS = pytest.mark.parametrize("flavour", ["trio", "asyncio"])
+__all__ = ["flavour", "under"]
 
 
 class Effects:
@@ -35,63 +36,48 @@ class Effects:
         client.subscribe(JobCreated, lambda event: self.told.append(event.job_id))
 
 
-@asynccontextmanager
-async def observed(url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[tuple[Client, Effects]]:
-    async with open_client(url) as client:
-        yield client, Effects(client, monkeypatch)
-
-
-@FLAVOURS
-def test_workers_are_woken_once_for_each_queue_after_the_commit_and_events_told(
-    database_url: str, flavour: str, monkeypatch: pytest.MonkeyPatch
+@with_client()
+async def test_workers_are_woken_once_for_each_queue_after_the_commit_and_events_told(
+    client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def main() -> None:
-        async with observed(database_url, monkeypatch) as (client, effects):
-            async with client.transaction() as tx:
-                for _ in range(3):
-                    await client.enqueue("echo", queue="mail", connection=tx)
-                await client.enqueue("echo", queue="default", connection=tx)
-                assert (effects.rings, effects.told) == ([], [])
-            assert (effects.rings, effects.told) == ([{"mail", "default"}], [1, 2, 3, 4])
-
-    in_flavour(flavour, main)
+    effects = Effects(client, monkeypatch)
+    async with client.transaction() as tx:
+        for _ in range(3):
+            await client.enqueue("echo", queue="mail", connection=tx)
+        await client.enqueue("echo", queue="default", connection=tx)
+        assert (effects.rings, effects.told) == ([], [])
+    assert (effects.rings, effects.told) == ([{"mail", "default"}], [1, 2, 3, 4])
 
 
-@FLAVOURS
-def test_a_rollback_leaves_neither_jobs_nor_wake_ups_nor_events(
-    database_url: str, flavour: str, monkeypatch: pytest.MonkeyPatch
+@with_client()
+async def test_a_rollback_leaves_neither_jobs_nor_wake_ups_nor_events(
+    client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def main() -> None:
-        async with observed(database_url, monkeypatch) as (client, effects):
-            with suppress(ZeroDivisionError):
-                async with client.transaction() as tx:
-                    await client.enqueue("echo", connection=tx)
-                    raise ZeroDivisionError
-            assert (effects.rings, effects.told, await client.jobs.list()) == ([], [], [])
-
-    in_flavour(flavour, main)
+    effects = Effects(client, monkeypatch)
+    with suppress(ZeroDivisionError):
+        async with client.transaction() as tx:
+            await client.enqueue("echo", connection=tx)
+            raise ZeroDivisionError
+    assert (effects.rings, effects.told, await client.jobs.list()) == ([], [], [])
 
 
-@FLAVOURS
-def test_a_savepoint_takes_its_jobs_and_effects_back_and_heals_a_failed_statement(
-    database_url: str, flavour: str, monkeypatch: pytest.MonkeyPatch
+@with_client()
+async def test_a_savepoint_takes_its_jobs_and_effects_back_and_heals_a_failed_statement(
+    client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def main() -> None:
-        async with observed(database_url, monkeypatch) as (client, effects):
-            async with client.transaction() as tx:
-                kept = await client.enqueue("echo", queue="kept", connection=tx)
-                with suppress(QueryRefused):
-                    async with tx.savepoint():
-                        await client.enqueue("echo", queue="lost", connection=tx)
-                        async with tx.savepoint():
-                            await client.enqueue("echo", queue="inner", connection=tx)
-                        await tx.execute("select * from public.nowhere")
+    effects = Effects(client, monkeypatch)
+    async with client.transaction() as tx:
+        kept = await client.enqueue("echo", queue="kept", connection=tx)
+        with suppress(QueryRefused):
+            async with tx.savepoint():
+                await client.enqueue("echo", queue="lost", connection=tx)
                 async with tx.savepoint():
-                    also = await client.enqueue("echo", queue="also", connection=tx)
-            assert (effects.rings, effects.told) == ([{"kept", "also"}], [kept, also])
-            assert {job.queue for job in await client.jobs.list()} == {"kept", "also"}
-
-    in_flavour(flavour, main)
+                    await client.enqueue("echo", queue="inner", connection=tx)
+                await tx.execute("select * from public.nowhere")
+        async with tx.savepoint():
+            also = await client.enqueue("echo", queue="also", connection=tx)
+    assert (effects.rings, effects.told) == ([{"kept", "also"}], [kept, also])
+    assert {job.queue for job in await client.jobs.list()} == {"kept", "also"}
 
 
 def cancel_me() -> None:
@@ -100,43 +86,37 @@ def cancel_me() -> None:
     task.cancel()
 
 
-@FLAVOURS
-def test_a_savepoint_whose_block_is_cancelled_is_undone(
-    database_url: str, flavour: str, monkeypatch: pytest.MonkeyPatch
+@with_client()
+async def test_a_savepoint_whose_block_is_cancelled_is_undone(
+    client: Client, flavour: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    effects = Effects(client, monkeypatch)
+
     async def undone(client: Client, tx: OpenTransaction, cancel: Callable[[], object]) -> None:
         async with tx.savepoint():
             await client.enqueue("echo", queue="lost", connection=tx)
             cancel()
             await tx.fetch("select pg_sleep(600)")
 
-    async def main() -> None:
-        async with observed(database_url, monkeypatch) as (client, effects):
-            async with client.transaction() as tx:
-                kept = await client.enqueue("echo", queue="kept", connection=tx)
-                if flavour == "trio":
-                    with trio.CancelScope() as scope:
-                        await undone(client, tx, scope.cancel)
-                else:
-                    task = asyncio.create_task(undone(client, tx, cancel_me))
-                    await asyncio.wait([task])
-                    assert task.cancelled()
-            assert (effects.rings, effects.told) == ([{"kept"}], [kept])
-            assert {job.queue for job in await client.jobs.list()} == {"kept"}
-
-    in_flavour(flavour, main)
+    async with client.transaction() as tx:
+        kept = await client.enqueue("echo", queue="kept", connection=tx)
+        if flavour == "trio":
+            with trio.CancelScope() as scope:
+                await undone(client, tx, scope.cancel)
+        else:
+            task = asyncio.create_task(undone(client, tx, cancel_me))
+            await asyncio.wait([task])
+            assert task.cancelled()
+    assert (effects.rings, effects.told) == ([{"kept"}], [kept])
+    assert {job.queue for job in await client.jobs.list()} == {"kept"}
 
 
-@FLAVOURS
-def test_a_transaction_that_is_over_says_so_to_who_enqueues_in_it(database_url: str, flavour: str) -> None:
-    async def main() -> None:
-        async with open_client(database_url) as client:
-            async with client.transaction() as tx:
-                pass
-            with pytest.raises(DatabaseUnavailable):
-                await client.enqueue("echo", connection=tx)
-
-    in_flavour(flavour, main)
+@with_client()
+async def test_a_transaction_that_is_over_says_so_to_who_enqueues_in_it(client: Client) -> None:
+    async with client.transaction() as tx:
+        pass
+    with pytest.raises(DatabaseUnavailable):
+        await client.enqueue("echo", connection=tx)
 
 
 @under_asyncio
@@ -145,9 +125,10 @@ async def test_a_connection_of_the_callers_wakes_when_its_hooks_are_flushed(
 ) -> None:
     async with (
         open_asyncio_database(database_url) as own,
-        observed(database_url, monkeypatch) as (client, effects),
+        open_client(database_url) as client,
         own.pool.acquire() as connection,
     ):
+        effects = Effects(client, monkeypatch)
         async with client.hooks() as hooks, connection.transaction():
             await client.enqueue("echo", queue="mail", connection=connection, hooks=hooks)
             assert effects.rings == []

@@ -110,18 +110,6 @@ async def test_a_kind_says_for_its_jobs_what_they_are_unique_by(database_url: st
         assert await client.enqueue("crawl", {"shop": 7, "page": 2}, unique=Unique(by=("args",))) != first
 
 
-async def test_the_answer_tells_what_became_of_the_job_that_was_there(database_url: str) -> None:
-    async with open_client(database_url) as client:
-        outcomes: list[str] = []
-        for on_conflict in ("existing", "existing", "replace", "extend", "overwrite"):
-            job = NewJob(kind="a", args={"how": on_conflict}, unique=Unique(key="k", on_conflict=on_conflict))
-            (made,) = await client.enqueue_with_outcomes([job])
-            outcomes.append(made.outcome)
-            assert made.is_new == (made.outcome == "created")
-        assert outcomes == ["created", "existing", "replaced", "extended", "overwritten"]
-        assert (await client.get(made.job_id)).args == {"how": "overwrite"}
-
-
 async def test_a_refused_job_names_the_one_that_is_there(database_url: str) -> None:
     async with open_client(database_url) as client:
         first = await client.enqueue("a", unique=Unique())

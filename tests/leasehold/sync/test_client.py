@@ -81,10 +81,6 @@ def test_many_jobs_are_all_or_none_and_answered_in_their_order(client: SyncClien
     assert client.enqueue_many([]) == []
     with pytest.raises(BadInput, match="job 2"):
         client.enqueue_many([NewJob(kind="x"), NewJob(kind="")])
-    with pytest.raises(BadInput, match="give a list of jobs"):
-        client.enqueue_many(cast("Any", NewJob(kind="x")))
-    with pytest.raises(BadInput, match=r"did you mean greet\.new"):
-        client.enqueue(cast("Any", greet))
     assert len(client.chains.list()) == 4
 
 

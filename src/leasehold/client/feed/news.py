@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime
 from time import monotonic
 from typing import Literal
 
 import msgspec
 
 from leasehold.database import Caller, Row
+from leasehold.records.jobs import JobProgress, LogLine
 
 NEW_LINES_FOR = 5.0  # seconds in which a line may commit after one with a greater number
 SCHEDULES_SECONDS = 1.0
@@ -23,25 +23,16 @@ PAGE = 1000
 ScheduleWord = Literal["schedule_created", "schedule_changed", "schedule_ticked", "schedule_deleted"]
 
 
-class JobLine(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of a job's log. `number` is its own among the lines of all jobs; `at` is by the clock of the worker."""
+class JobLine(LogLine, frozen=True, kw_only=True):
+    """A line of a job's log, and of which job."""
 
     job_id: int
-    at: datetime
-    attempt: int
-    level: str
-    message: str
-    number: int
 
 
-class Advance(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a running job has come; `fraction` is 0 to 1 or None."""
+class Advance(JobProgress, frozen=True, kw_only=True):
+    """How far a running job has come, and which."""
 
     job_id: int
-    attempt: int
-    fraction: float | None
-    message: str | None
-    at: datetime
 
 
 class ScheduleNews(msgspec.Struct, frozen=True, kw_only=True):

@@ -21,7 +21,6 @@ from leasehold.capacity.records import (
     suppose,
 )
 from leasehold.client.core import Part
-from leasehold.database.calls import from_row
 from leasehold.records.workers import WorkerRecord
 from leasehold.validation import LONGEST_TIME, refusal
 
@@ -34,7 +33,7 @@ class Capacity(Part):
 
     async def list(self) -> list[CapacityRecord]:
         """List what each queue has, does and can do."""
-        return [from_row(CapacityRecord, row) for row in await self._database.call("list_capacity")]
+        return await self._records(CapacityRecord, "list_capacity")
 
     async def get(
         self,
@@ -51,7 +50,6 @@ class Capacity(Part):
             print(plan.desired_workers if plan else 0)
 
         Args:
-            queue: which.
             hours: in how many hours it is to be empty; one answer for each.
             target_wait: within how many seconds a job ought to start.
             what_if: shares by which arrivals may grow, 0.5 for half as many again.
@@ -59,10 +57,8 @@ class Capacity(Part):
         Raises:
             BadInput: hours or target_wait out of range.
         """
-        rows = await self._database.call("get_capacity", queue)
-        if not rows:
+        if (has := await self._known(queue)) is None:
             return None
-        has = from_row(CapacityRecord, rows[0])
         needed = [WorkersNeeded(hours=each, workers=await self.workers_needed(queue, each)) for each in hours]
         return CapacityPlan(
             capacity=has,
@@ -82,7 +78,6 @@ class Capacity(Part):
             print(found.supposed)
 
         Args:
-            queue: which.
             workers: how many; None: as many as there are.
             more: by which share arrivals grow, 0.5 for half as many again, -0.5 for half of them.
             target_wait: within how many seconds 95 of 100 jobs ought to start.
@@ -94,16 +89,13 @@ class Capacity(Part):
             raise refusal(
                 "what_if", "a share from -1 to 1000, some seconds and a number of workers", (more, target_wait)
             )
-        rows = await self._database.call("get_capacity", queue)
-        if not rows:
-            return None
-        return suppose(from_row(CapacityRecord, rows[0]), workers=workers, more=more, target_wait=target_wait)
+        has = await self._known(queue)
+        return None if has is None else suppose(has, workers=workers, more=more, target_wait=target_wait)
 
     async def hindsight(self, queue: str, hours: float = 1.0) -> Hindsight | None:
         """Return what the forecast would have said in the last hours, and what happened; None where nothing is known of the queue.
 
         Args:
-            queue: which.
             hours: how far back, up to 24.
 
         Raises:
@@ -111,15 +103,16 @@ class Capacity(Part):
         """
         if not 0 < hours <= MOST_HOURS_BACK:
             raise refusal("hours", f"a number above 0, at most {MOST_HOURS_BACK}", hours)
-        rows = await self._database.call("get_capacity", queue)
-        if not rows:
+        if (has := await self._known(queue)) is None:
             return None
-        has = from_row(CapacityRecord, rows[0])
         since = has.counted_at - timedelta(hours=hours) - STEP - KNOWN
-        workers = [from_row(WorkerRecord, row) for row in await self._database.call("list_workers", True)]
+        workers = await self._records(WorkerRecord, "list_workers", True)
         (bounds,) = (await self._database.call("bucket_bounds"))[0]
         steps = max(1, round(timedelta(hours=hours) / STEP))
         return look_back(has, await self.rollups(queue, since=since), workers, list(bounds), has.counted_at, steps)
+
+    async def _known(self, queue: str) -> CapacityRecord | None:
+        return next(iter(await self._records(CapacityRecord, "get_capacity", queue)), None)
 
     async def workers_needed(self, queue: str, hours: float = 1.0) -> int | None:
         """Return how many workers empty a queue in this time, while jobs go on arriving; None where it is not known.
@@ -144,7 +137,6 @@ class Capacity(Part):
         """Return how many workers a queue ought to have now: one number for an autoscaler.
 
         Args:
-            queue: which.
             target_wait: within how many seconds 95 of 100 jobs ought to start.
             least, most: bounds of the answer.
             current: how many there are; an answer that is only a little less becomes this.
@@ -165,7 +157,7 @@ class Capacity(Part):
         Raises:
             BadInput: minutes out of range.
         """
-        return [from_row(QueueRates, row) for row in await self._database.call("get_rates", queue, minutes)]
+        return await self._records(QueueRates, "get_rates", queue, minutes)
 
     async def history(self, queue: str, hours: float = 1.0, *, points: int = 60) -> builtins.list[HistoryStep]:
         """List what happened in a queue over the last hours in so many steps of equal length, the oldest first.
@@ -173,21 +165,18 @@ class Capacity(Part):
         Raises:
             BadInput: hours are not above 0 and at most 720, or points not 1 to 500.
         """
-        rows = await self._database.call("measure_history", queue, float(hours), points)
-        return [from_row(HistoryStep, row) for row in rows]
+        return await self._records(HistoryStep, "measure_history", queue, float(hours), points)
 
     async def minutes(self, queues: Collection[str], minutes: int = 60) -> builtins.list[QueueMinute]:
         """List how much came and ended in each of the last minutes, by queue and time; minutes without anything are left out.
 
         Args:
-            queues: their names.
             minutes: how many, 1 to 2880.
 
         Raises:
             BadInput: another number of minutes.
         """
-        rows = await self._database.call("list_minutes", list(queues), minutes)
-        return [from_row(QueueMinute, row) for row in rows]
+        return await self._records(QueueMinute, "list_minutes", list(queues), minutes)
 
     async def rollups(
         self,
@@ -204,5 +193,4 @@ class Capacity(Part):
             since, until: only minutes that began from then on, or before then; the last hour where both are None.
             page_size: at most this many, None for all.
         """
-        rows = await self._database.call("list_rollups", queue, since, until, page_size)
-        return [from_row(Rollup, row) for row in rows]
+        return await self._records(Rollup, "list_rollups", queue, since, until, page_size)

@@ -67,7 +67,6 @@ class Chains(Part):
         not found from there.
 
         Args:
-            chain_id: id of the first job.
             most: at most this many chains, 1 to 10000.
 
         Raises:
@@ -91,7 +90,6 @@ class Chains(Part):
         """Wait until a chain ends, however it ends, and return it. `client.wait` returns its output instead.
 
         Args:
-            chain_id: of the chain.
             timeout: seconds or timedelta; 0 looks once, None waits without end.
 
         Raises:
@@ -116,7 +114,6 @@ class Chains(Part):
             await client.chains.complete(42, {"approved": True})
 
         Args:
-            chain_id: of the chain.
             output: of the chain, where it ends here.
             continue_with: the job that continues the chain instead, or a `ContinueWith` with further ones.
             connection: as in `enqueue`: the chain completes when, and only if, your transaction commits.
@@ -154,7 +151,6 @@ class Chains(Part):
         """Delete a chain with all its jobs, finished or not; one event `deleted` remains in its timeline.
 
         Args:
-            chain_id: of the chain.
             cascade: also delete the chains that its jobs wait or waited for, and theirs, except those that an unfinished
                 job outside still waits for.
 

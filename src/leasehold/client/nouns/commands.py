@@ -76,7 +76,6 @@ class Commands(Part):
 
         Args:
             incarnation: of the worker, as registered with `client.workers.register`.
-            command_id: which.
             result: any JSON; left out when there is an error.
             error: what went wrong; None: the command is done.
         """

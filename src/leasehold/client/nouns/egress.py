@@ -40,7 +40,6 @@ class Identities(Part):
             await client.egress.add("berlin-1", locale="de-DE", proxy="http://proxy.example:3128")
 
         Args:
-            name: of the identity.
             locale: language and country; Accept-Language is made from it.
             time_zone: one of that country; None: its first one.
             user_agent: the header; by default it says what it is.
@@ -53,20 +52,9 @@ class Identities(Part):
         Raises:
             BadInput: a value is refused, or the time zone is in another country than the locale.
         """
-        added = await self._database.call_value(
-            "add_identity",
-            name,
-            user_agent,
-            accept_language(locale),
-            locale,
-            fitting_zone(locale, time_zone),
-            proxy,
-            proxy_user,
-            proxy_password,
-            retire_after,
-            cool_seconds,
-            added_by,
-        )
+        shown = (name, user_agent, accept_language(locale), locale, fitting_zone(locale, time_zone))
+        way = (proxy, proxy_user, proxy_password, retire_after, cool_seconds)
+        added = await self._database.call_value("add_identity", *shown, *way, added_by)
         assert isinstance(added, int)
         return added
 
@@ -76,14 +64,12 @@ class Identities(Part):
         Args:
             everything: also those that are retired.
         """
-        rows = await self._database.call("list_identities", everything)
-        return [from_row(IdentityRecord, row) for row in rows]
+        return await self._records(IdentityRecord, "list_identities", everything)
 
     async def retire(self, name: str, reason: str | None = None, *, retired_by: str | None = None) -> bool:
         """Give an identity to nobody any more; returns whether it was in use until now. `add` brings it back.
 
         Args:
-            name: of the identity.
             reason: for people.
             retired_by: for the audit log; None: the database user.
 
@@ -121,11 +107,8 @@ class Identities(Part):
         Raises:
             LeaseLost: the lease is over and somebody else has it, or it was returned.
         """
-        return str(
-            await self._database.call_value(
-                "return_identity", identity.identity_id, identity.lease_token, outcome, cool_for
-            )
-        )
+        values = (identity.identity_id, identity.lease_token, outcome, cool_for)
+        return str(await self._database.call_value("return_identity", *values))
 
     async def test(self, name: str, url: str, *, only_public: bool = False) -> TestedIdentity:
         """Send one GET under an identity, which is leased meanwhile. The answer counts as one that a job got: after a 403 the

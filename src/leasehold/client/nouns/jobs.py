@@ -33,7 +33,6 @@ class JobChanges(Part):
                     await client.jobs.edit(42, priority=5, connection=tx)
 
         Args:
-            job_id: of the job.
             connection: your own, in a transaction, as in `client.enqueue`.
 
         Raises:
@@ -62,7 +61,6 @@ class JobChanges(Part):
         What is None stays. The timeline keeps the old and the new values.
 
         Args:
-            job_id: of the job.
             args: all of them; checked against the kind where the client has an app.
             priority, queue, max_attempts, metadata: as in `client.enqueue`.
             run_at: with a time zone.
@@ -109,7 +107,6 @@ class JobChanges(Part):
         """Delete a job that no worker holds; returns the state it was in. One event `deleted` remains in its timeline.
 
         Args:
-            job_id: of the job.
             connection: as in `client.enqueue`.
 
         Raises:

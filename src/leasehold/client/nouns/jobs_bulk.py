@@ -84,7 +84,6 @@ class JobBulk(Part):
             finished_after, finished_before: only jobs that finished from then on, or before then.
             limit: at most this many, oldest id first.
             dry_run: only tell what would change; pass False to do it.
-            matching: as in `BulkFilter`.
 
         Raises:
             BadInput: an unknown state.
@@ -104,7 +103,6 @@ class JobBulk(Part):
         """Retry the failed jobs of one group of `client.metrics.failure_groups`, as `retry_all` does.
 
         Args:
-            fingerprint: of the group.
             since, until: as there.
             limit: at most this many, those that failed last; 1 to 10000.
             dry_run: only tell what would change; pass False to do it.
@@ -131,7 +129,6 @@ class JobBulk(Part):
             run_after, run_before: only jobs scheduled for then or later, or for earlier.
             limit: at most this many, oldest id first.
             dry_run: only tell what would change; pass False to do it.
-            matching: as in `BulkFilter`.
         """
         own = {"run_after": run_after, "run_before": run_before}
         return self._told(await self._all("trigger_scheduled_jobs", matching, own, limit, dry_run), dry_run=dry_run)
@@ -152,7 +149,6 @@ class JobBulk(Part):
             reason: stands in the error of each job.
             limit: at most this many, oldest id first.
             dry_run: only tell what would change; pass False to do it.
-            matching: as in `BulkFilter`.
 
         Raises:
             BadInput: the state is unknown, or that of a finished job.
@@ -180,7 +176,6 @@ class JobBulk(Part):
             finished_before: only jobs that finished before then.
             limit: at most this many, oldest id first.
             dry_run: only tell what would change; pass False to do it.
-            matching: as in `BulkFilter`.
 
         Raises:
             BadInput: the state is unknown, or one in which a worker holds the job.
@@ -234,7 +229,7 @@ class JobBulk(Part):
         notify = doorbell is None or queues is None
         encoded = encode_document(batch.flat[0])
         values = (encoded, queue, kind, about, state, names, after_key, limit, dry_run, notify)
-        made = [from_row(KeyedJob, row) for row in await self._database.call("enqueue_for_keys", *values)]
+        made = await self._records(KeyedJob, "enqueue_for_keys", *values)
         if made and not dry_run and doorbell is not None and queues is not None:
             doorbell.ring(queues)
         return made

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
 from leasehold import validation
-from leasehold.asks import checked_before, checked_id
+from leasehold.asks import checked_before, checked_id, get_job, get_timeline
 from leasehold.client.core import Part
 from leasehold.database import Row
 from leasehold.database.calls import from_row
@@ -161,15 +161,13 @@ class JobLists(Part):
         """List the jobs of a queue that finished last, newest first.
 
         Args:
-            queue: which.
             state: only jobs that ended in this state.
             page_size: 1 to 100.
 
         Raises:
             BadInput: the page size is out of range, or the state is not that of a finished job.
         """
-        rows = await self._database.call("list_recent_jobs", queue, state, page_size)
-        return [from_row(JobRecord, row) for row in rows]
+        return await self._records(JobRecord, "list_recent_jobs", queue, state, page_size)
 
     async def list_for_key(self, key: str, *, page_size: int = 20) -> builtins.list[JobRecord]:
         """List the unfinished jobs of a key: the one that holds it, then those that follow it, in their order.
@@ -177,8 +175,7 @@ class JobLists(Part):
         Raises:
             BadInput: the page size is out of range.
         """
-        rows = await self._database.call("list_key_jobs", key, page_size)
-        return [from_row(JobRecord, row) for row in rows]
+        return await self._records(JobRecord, "list_key_jobs", key, page_size)
 
 
 def _bytes_of(rows: Sequence[Row]) -> int:
@@ -201,8 +198,7 @@ class JobReading(Part):
         Raises:
             UnknownJob: no job has this id.
         """
-        rows = await self._database.call("explain_job", checked_id(job_id))
-        return [from_row(Explanation, row) for row in rows]
+        return await self._records(Explanation, "explain_job", checked_id(job_id))
 
     async def timeline(self, job_id: int) -> list[TimelineEntry]:
         """Return everything that happened to a job, oldest first.
@@ -210,10 +206,10 @@ class JobReading(Part):
         Raises:
             UnknownJob: no job has this id.
         """
-        rows = await self._database.call("get_job_timeline", checked_id(job_id))
-        if not rows:
+        found = await self._ask(get_timeline(job_id))
+        if not found:
             raise UnknownJob(f"there is no job {job_id}")
-        return [from_row(TimelineEntry, row) for row in rows]
+        return found
 
     async def errors(self, job_id: int) -> list[AttemptError]:
         """Return the error of each attempt of a job that failed, oldest first; a retry keeps them all.
@@ -221,8 +217,7 @@ class JobReading(Part):
         Raises:
             UnknownJob: no job has this id.
         """
-        rows = await self._database.call("get_job_errors", checked_id(job_id))
-        return [from_row(AttemptError, row) for row in rows]
+        return await self._records(AttemptError, "get_job_errors", checked_id(job_id))
 
     async def progress(self, job_id: int) -> JobProgress | None:
         """Return how far a job has come, as its handler last said with `job.progress`; None where it said nothing.
@@ -234,7 +229,7 @@ class JobReading(Part):
         """
         rows = await self._database.call("get_job_progress", checked_id(job_id))
         if not rows:
-            await self._refuse_unknown(job_id)
+            await self._ask(get_job(job_id))
         return from_row(JobProgress, rows[0]) if rows else None
 
     async def logs(self, job_id: int, *, attempt: int | None = None) -> list[LogLine]:
@@ -243,7 +238,6 @@ class JobReading(Part):
         A line is there within half a second after it was logged.
 
         Args:
-            job_id: of the job.
             attempt: only the lines of this one.
 
         Raises:
@@ -251,7 +245,7 @@ class JobReading(Part):
         """
         rows = await self._database.call("get_job_logs", checked_id(job_id), attempt)
         if not rows:
-            await self._refuse_unknown(job_id)
+            await self._ask(get_job(job_id))
         return [
             LogLine(
                 at=row["at"],
@@ -265,9 +259,4 @@ class JobReading(Part):
 
     async def blockers(self, job_id: int) -> list[BlockerRecord]:
         """Return the chains that a job waits or waited for, in the order of its slots."""
-        rows = await self._database.call("get_job_blockers", checked_id(job_id))
-        return [from_row(BlockerRecord, row) for row in rows]
-
-    async def _refuse_unknown(self, job_id: int) -> None:
-        if not await self._database.call("get_job", job_id):
-            raise UnknownJob(f"there is no job {job_id}")
+        return await self._records(BlockerRecord, "get_job_blockers", checked_id(job_id))

@@ -8,7 +8,7 @@ from leasehold.app import App
 from leasehold.app.registry import own_kinds
 from leasehold.client.core import Part
 from leasehold.database import Row
-from leasehold.database.calls import decoded, from_row
+from leasehold.database.calls import decoded
 from leasehold.errors import NotFound
 from leasehold.jobs.catalogue import describe_kinds
 from leasehold.records.queues import DeclaredKind, KindRecord
@@ -54,8 +54,7 @@ class Kinds(Part):
         """
         kinds = msgspec.json.encode(describe_kinds(own_kinds(app))).decode()
         version = app.version if app_version is None else app_version
-        rows = await self._database.call("declare_kinds", kinds, name, version or "", is_newest)
-        return [from_row(DeclaredKind, row) for row in rows]
+        return await self._records(DeclaredKind, "declare_kinds", kinds, name, version or "", is_newest)
 
     async def drop(self, kind: str) -> None:
         """Take a kind out of the catalogue that no app has any more. A worker that has it declares it anew when it starts.

@@ -50,11 +50,11 @@ class Metrics(Part):
 
     async def identities(self) -> list[IdentityCount]:
         """Return how many egress identities are in each state that has any."""
-        return [from_row(IdentityCount, row) for row in await self._database.call("count_identities")]
+        return await self._records(IdentityCount, "count_identities")
 
     async def oldest_ready(self) -> list[OldestReady]:
         """List the queues with ready jobs, and how long the oldest of each has waited."""
-        return [from_row(OldestReady, row) for row in await self._database.call("list_oldest_ready")]
+        return await self._records(OldestReady, "list_oldest_ready")
 
     async def unclaimed_kinds(self, most: int = 1000) -> list[UnclaimedKind]:
         """List the kinds with ready jobs that no worker will claim, those that wait longest first.
@@ -62,7 +62,7 @@ class Metrics(Part):
         Args:
             most: count up to this many jobs of each kind.
         """
-        return [from_row(UnclaimedKind, row) for row in await self._database.call("list_unclaimed_kinds", most)]
+        return await self._records(UnclaimedKind, "list_unclaimed_kinds", most)
 
     async def stuck_keys(self, longer_than: float = 300, most: int = 20) -> list[StuckKey]:
         """List the keys that one job has held for long while others of the key wait, those held longest first.
@@ -73,12 +73,11 @@ class Metrics(Part):
         Raises:
             BadInput: `longer_than` is negative, or `most` not from 1 to 1000.
         """
-        rows = await self._database.call("list_stuck_keys", float(longer_than), most)
-        return [from_row(StuckKey, row) for row in rows]
+        return await self._records(StuckKey, "list_stuck_keys", float(longer_than), most)
 
     async def slow_queues(self) -> list[SlowQueue]:
         """List the queues whose attempts took three times as long in the last ten minutes as in the two hours before."""
-        return [from_row(SlowQueue, row) for row in await self._database.call("list_slow_queues")]
+        return await self._records(SlowQueue, "list_slow_queues")
 
     async def throughput(self, since: datetime, after_id: int | None = None) -> Throughput:
         """Return how many jobs arrived in and left each queue since a moment.
@@ -98,7 +97,7 @@ class Metrics(Part):
             since: not long ago, because it reads everything since.
             most: at most this many.
         """
-        return [from_row(Failure, row) for row in await self._database.call("list_failures", since, most)]
+        return await self._records(Failure, "list_failures", since, most)
 
     async def failure_groups(
         self,
@@ -140,7 +139,6 @@ class Metrics(Part):
         """List the newest failures of a group of `failure_groups`, the latest first.
 
         Args:
-            fingerprint: of the group.
             since, until: as there.
             only_final: only jobs that failed for good.
             page_size: at most this many, 1 to 10000.
@@ -148,12 +146,13 @@ class Metrics(Part):
         Raises:
             BadInput: `page_size` is out of range.
         """
-        rows = await self._database.call("list_group_failures", fingerprint, since, until, only_final, page_size)
-        return [from_row(GroupFailure, row) for row in rows]
+        return await self._records(
+            GroupFailure, "list_group_failures", fingerprint, since, until, only_final, page_size
+        )
 
     async def totals(self) -> list[QueueTotals]:
         """Return everything counted so far, by queue."""
-        return [from_row(QueueTotals, row) for row in await self._database.call("get_totals")]
+        return await self._records(QueueTotals, "get_totals")
 
     async def time_bounds(self) -> list[float]:
         """Return the upper bounds, in seconds, of the counts in `QueueTotals`."""

@@ -7,11 +7,9 @@ from datetime import datetime, timedelta
 
 from leasehold import validation
 from leasehold.client.core import Part
-from leasehold.database.calls import from_row
 from leasehold.records.queues import KeyGroupRecord, LimitRecord, QueueReason, QueueRecord
 
 WHOLE_QUEUE = ""
-EACH_GROUP = "*"
 
 
 class Queues(Part):
@@ -19,7 +17,7 @@ class Queues(Part):
 
     async def list(self) -> list[QueueRecord]:
         """List the queues that have jobs, workers or limits, or that are paused."""
-        return [from_row(QueueRecord, row) for row in await self._database.call("list_queues")]
+        return await self._records(QueueRecord, "list_queues")
 
     async def pause(self, queue: str, reason: str | None = None) -> bool:
         """Claim nothing more from a queue; returns whether this changed anything. Jobs that run go on.
@@ -28,7 +26,6 @@ class Queues(Part):
             await client.queues.pause("mail", "the mail server is down")
 
         Args:
-            queue: its name.
             reason: is listed with the queue.
 
         Raises:
@@ -53,7 +50,7 @@ class Queues(Part):
 
     async def limits(self, queue: str | None = None) -> builtins.list[LimitRecord]:
         """List the limits of one queue, or of all, and how far each is used now."""
-        return [from_row(LimitRecord, row) for row in await self._database.call("list_limits", queue)]
+        return await self._records(LimitRecord, "list_limits", queue)
 
     async def set_limit(
         self,
@@ -73,7 +70,6 @@ class Queues(Part):
             await client.queues.set_limit("crawl", "*", max_running=2, rate=1.0)
 
         Args:
-            queue: its name.
             key_group: empty for the queue as a whole, `*` for each group of it, else one group; the limit of one group
                 replaces that of `*`.
             max_running: how many jobs workers may hold at once, 0 for none.
@@ -105,7 +101,7 @@ class Queues(Part):
 
     async def explain(self, queue: str) -> builtins.list[QueueReason]:
         """Tell what the pending jobs of a queue wait for, the weightiest reason first; nothing where nothing holds them up."""
-        return [from_row(QueueReason, row) for row in await self._database.call("explain_queue", queue)]
+        return await self._records(QueueReason, "explain_queue", queue)
 
     async def groups(self, queue: str, *, most: int = 50) -> builtins.list[KeyGroupRecord]:
         """List the key groups of a queue that have jobs to do, those first that hold most.
@@ -113,7 +109,7 @@ class Queues(Part):
         Raises:
             BadInput: `most` is not from 1 to 1000.
         """
-        return [from_row(KeyGroupRecord, row) for row in await self._database.call("list_key_groups", queue, most)]
+        return await self._records(KeyGroupRecord, "list_key_groups", queue, most)
 
     async def wake(self, queue: str | None = None) -> None:
         """Make the workers of a queue, or all workers, look for jobs now."""

@@ -7,7 +7,6 @@ from datetime import date
 from typing import Any, Unpack
 
 from leasehold.client.nouns.schedules_read import SchedulePreviews, ScheduleReading, as_json
-from leasehold.database.calls import from_row
 from leasehold.errors import UnknownSchedule
 from leasehold.jobs.arguments import encode_args
 from leasehold.jobs.encoding import check_fields, encode_document
@@ -63,7 +62,6 @@ class ScheduleDefining(ScheduleReading):
         Where code declares the schedule, it no longer sets the changed fields (`overridden`), until `reset`.
 
         Args:
-            name: of the schedule.
             revision: change it only if this is still its revision.
             by: as in `create`.
             changes: as in `ScheduleOptions`, and `kind`, `args`, `query`.
@@ -162,7 +160,6 @@ class ScheduleFiring(ScheduleReading):
         """Make the jobs of one day, once: a second call for the same day returns the same jobs.
 
         Args:
-            name: of the schedule.
             batches: spread the jobs over `stagger` in this many batches; None: as the schedule says.
             date: the day in the schedule's zone; None: today.
             by: as in `create`.
@@ -216,8 +213,7 @@ class ScheduleFiring(ScheduleReading):
         names = None if keys is None else [*keys]
         patience = await self._patience(name)
         values = (name, about, names, after_key, limit, dry_run, encode_document(changes))
-        rows = await self._database.call("enqueue_for_rows", *values, timeout=patience)
-        return [from_row(KeyedJob, row) for row in rows]
+        return await self._records(KeyedJob, "enqueue_for_rows", *values, timeout=patience)
 
     async def _patience(self, name: str) -> float:
         return (await self.get(name)).query_timeout + EXTRA_SECONDS

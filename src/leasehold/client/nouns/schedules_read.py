@@ -42,8 +42,7 @@ class ScheduleReading(Part):
         Raises:
             BadInput: the page size is out of range.
         """
-        rows = await self._database.call("list_schedules", enabled, kind, queue, after_name, page_size)
-        return [from_row(ScheduleRecord, row) for row in rows]
+        return await self._records(ScheduleRecord, "list_schedules", enabled, kind, queue, after_name, page_size)
 
     async def get(self, name: str) -> ScheduleRecord:
         """Return one schedule.
@@ -73,8 +72,9 @@ class ScheduleReading(Part):
             UnknownSchedule: there is no schedule of this name.
             BadInput: the page size is out of range.
         """
-        rows = await self._database.call("list_schedule_ticks", name, outcome, checked_before(before_id), page_size)
-        return [from_row(TickRecord, row) for row in rows]
+        return await self._records(
+            TickRecord, "list_schedule_ticks", name, outcome, checked_before(before_id), page_size
+        )
 
     async def recent(
         self, most: int = 20, *, queue: str | None = None, after_name: str | None = None, page_size: int = 100
@@ -88,8 +88,7 @@ class ScheduleReading(Part):
         Raises:
             BadInput: `most` is not from 1 to 100, or the page size is out of range.
         """
-        rows = await self._database.call("list_recent_ticks", most, queue, after_name, page_size)
-        return [from_row(RecentTicks, row) for row in rows]
+        return await self._records(RecentTicks, "list_recent_ticks", most, queue, after_name, page_size)
 
     async def _one(self, function: str, *values: object) -> ScheduleRecord:
         [row] = await self._database.call(function, *values)
@@ -121,7 +120,6 @@ class SchedulePreviews(ScheduleReading):
         """Return the next ticks of a schedule, enabled or not, with what changes of the clock do to them.
 
         Args:
-            name: of the schedule.
             count: of ticks.
             after: only ticks after this moment; None: from now on.
 
@@ -174,7 +172,6 @@ class SchedulePreviews(ScheduleReading):
         """Return the first rows that a schedule's query gives now; each would be a job. The query runs read only.
 
         Args:
-            name: of the schedule.
             limit: at most this many rows, 1 to 1000.
 
         Raises:

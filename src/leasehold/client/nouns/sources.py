@@ -9,7 +9,6 @@ from collections.abc import Mapping
 import msgspec
 
 from leasehold.client.core import Part
-from leasehold.database.calls import from_row
 from leasehold.moving.sources import MovedJobs, MovedSchedule, MoveReport, PlanLine, RefilledJobs, SourceRecord
 
 BATCH = 5000
@@ -22,7 +21,7 @@ class Sources(Part):
 
     async def list(self) -> list[SourceRecord]:
         """List the sources, and how much of each has moved."""
-        return [from_row(SourceRecord, row) for row in await self._database.call("list_sources")]
+        return await self._records(SourceRecord, "list_sources")
 
     async def plan(self, source: str | None = None) -> builtins.list[PlanLine]:
         """Tell what moving would do, and change nothing.
@@ -31,8 +30,7 @@ class Sources(Part):
             UnknownSource: there is no such source.
             BadInput: its mapping does not fit its tables.
         """
-        rows = await self._database.call("plan_move", source, timeout=PATIENCE)
-        return [from_row(PlanLine, row) for row in rows]
+        return await self._records(PlanLine, "plan_move", source, timeout=PATIENCE)
 
     async def seal(self, source: str | None = None) -> bool:
         """Have the source's own workers claim nothing more; returns whether this changed anything. What they run goes on.
@@ -59,7 +57,6 @@ class Sources(Part):
         """Move all pending jobs, in batches of one transaction each. Jobs whose key runs there stay for a later call.
 
         Args:
-            source: its name.
             batch: how many of each table go in one transaction, 1 to 10000.
             discard: end them there and make no jobs; None: as the mapping says for each table.
 
@@ -82,15 +79,13 @@ class Sources(Part):
         """Move the schedules: each is disabled there in the transaction that makes it here.
 
         Args:
-            source: its name.
             only_disable: disable those that are enabled, and make none; a later call moves them as enabled ones.
             dry_run: only tell.
 
         Raises:
             UnknownSource, BadInput: as `plan`.
         """
-        rows = await self._database.call("move_schedules", source, only_disable, dry_run, timeout=PATIENCE)
-        return [from_row(MovedSchedule, row) for row in rows]
+        return await self._records(MovedSchedule, "move_schedules", source, only_disable, dry_run, timeout=PATIENCE)
 
     async def refill(
         self,
@@ -104,7 +99,6 @@ class Sources(Part):
         the kind gets none, and so does a row whose job would be refused: the answer counts these.
 
         Args:
-            source: its name.
             filters: only rows that have these values, by the names of the mapping's filters.
             only_rows: make no jobs but those for rows.
             dry_run: only tell.
@@ -114,8 +108,9 @@ class Sources(Part):
             BadInput: as `plan`, or a filter is unknown.
         """
         asked = None if filters is None else msgspec.json.encode(filters).decode()
-        rows = await self._database.call("refill_jobs", source, asked, only_rows, True, dry_run, timeout=PATIENCE)
-        return [from_row(RefilledJobs, row) for row in rows]
+        return await self._records(
+            RefilledJobs, "refill_jobs", source, asked, only_rows, True, dry_run, timeout=PATIENCE
+        )
 
     async def migrate(self, source: str | None = None) -> MoveReport:
         """Seal the source, move its schedules and then its jobs, and make what its mapping wants after the move.

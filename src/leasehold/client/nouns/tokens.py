@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from leasehold.access.tokens import AuditEntry, NewToken, TokenRecord, hash_token, make_token, prefix_of
 from leasehold.asks import checked_before, checked_id
 from leasehold.client.core import Part
-from leasehold.database.calls import from_row
 
 
 class Tokens(Part):
@@ -42,15 +41,8 @@ class Tokens(Part):
         """
         secret = make_token()
         seconds = None if expires_in is None else expires_in.total_seconds()
-        made = await self._database.call_value(
-            "create_token",
-            name,
-            hash_token(secret),
-            prefix_of(secret),
-            [*scopes],
-            seconds,
-            created_by,
-        )
+        values = (name, hash_token(secret), prefix_of(secret), [*scopes], seconds, created_by)
+        made = await self._database.call_value("create_token", *values)
         assert isinstance(made, int)
         return NewToken(token_id=made, name=name, secret=secret)
 
@@ -61,8 +53,7 @@ class Tokens(Part):
             name: only tokens of this name.
             everything: also those that are revoked or have expired.
         """
-        rows = await self._database.call("list_tokens", name, everything)
-        return [from_row(TokenRecord, row) for row in rows]
+        return await self._records(TokenRecord, "list_tokens", name, everything)
 
     async def revoke(self, token_id: int, *, revoked_by: str | None = None) -> bool:
         """Make a token invalid, within a second; returns whether it was active.
@@ -94,5 +85,4 @@ class Tokens(Part):
             before_id: the id of the last entry of the page before.
             page_size: 1 to 1000.
         """
-        rows = await self._database.call("list_audit", actor, action, since, checked_before(before_id), page_size)
-        return [from_row(AuditEntry, row) for row in rows]
+        return await self._records(AuditEntry, "list_audit", actor, action, since, checked_before(before_id), page_size)

@@ -23,7 +23,7 @@ class Workers(Part):
 
     async def list(self, *, stopped: bool = False) -> list[WorkerRecord]:
         """List the workers, those alive first; with `stopped` also those that have ended and are still remembered."""
-        return [from_row(WorkerRecord, row) for row in await self._database.call("list_workers", stopped)]
+        return await self._records(WorkerRecord, "list_workers", stopped)
 
     async def get(self, worker: str) -> WorkerRecord:
         """Return one worker, alive or not.
@@ -41,7 +41,7 @@ class Workers(Part):
             UnknownWorker: there is no such worker.
             BadInput: several workers are meant, or `most` is not from 1 to 10000.
         """
-        return [from_row(LeaseRecord, row) for row in await self._database.call("list_leases", worker, most)]
+        return await self._records(LeaseRecord, "list_leases", worker, most)
 
     async def command(
         self,
@@ -58,7 +58,6 @@ class Workers(Part):
             print((await client.commands.wait(command_id)).state)
 
         Args:
-            worker: which.
             command: `decommission`, `pause`, `resume`, `set_concurrency`, `cancel_job`, `dump_stacks`.
             args: of the command: `slots` of set_concurrency, `job_id` of cancel_job and, if you like, of dump_stacks.
             valid_for: a worker that has not received it by then never will.

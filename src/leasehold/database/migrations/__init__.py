@@ -125,7 +125,7 @@ async def read_schema_state(session: OpenTransaction, *, catalogue: Catalogue | 
     state = (await Applied.read(session)).compare(catalogue or Catalogue.read())
     if state.status == "missing":
         return state
-    lacking = await session.fit.lacking(session)
+    lacking = await session.fit.lacking(session.fetch)
     names = (f"{function} without {name}" for function in sorted(lacking) for name in sorted(lacking[function]))
     return msgspec.structs.replace(state, lacking=tuple(names))
 

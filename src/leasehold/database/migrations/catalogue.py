@@ -99,6 +99,12 @@ class Migration(msgspec.Struct, frozen=True):
     def checksum(self) -> str:
         return _checksum(self.text)
 
+    @property
+    def record(self) -> str:
+        """Writes down that it is applied."""
+        values = f"{self.version}, '{self.name}', '{self.checksum}', {str(self.breaking).lower()}"
+        return f"\ninsert into leasehold.schema_migrations (version, name, checksum, breaking) values ({values});\n"
+
 
 class Repeatable(msgspec.Struct, frozen=True):
     """One view, function or former signature of a function, made again whenever its text changes."""
@@ -118,7 +124,7 @@ class Repeatable(msgspec.Struct, frozen=True):
     @property
     def made(self) -> Key:
         """What it makes in the database."""
-        return ("function", self.name.partition("__")[0]) if self.kind == "former" else self.key
+        return made_by(*self.key)
 
     @property
     def checksum(self) -> str:
@@ -171,15 +177,6 @@ class Catalogue(msgspec.Struct, frozen=True):
     def version(self) -> int:
         return len(self.migrations)
 
-    @property
-    def functions(self) -> frozenset[str]:
-        """The names of all functions, those included of which only a former signature is left."""
-        return frozenset(name for kind, name in (item.made for item in self.repeatables) if kind == "function")
-
-    def former(self, function: str) -> list[Repeatable]:
-        """The former signatures of a function."""
-        return [item for item in self.repeatables if item.kind == "former" and item.made[1] == function]
-
     def dependents(self, name: str) -> list[Repeatable]:
         """The views and functions that have to be dropped before a name can be, in the order for that."""
         gone = {name}
@@ -198,16 +195,16 @@ class Catalogue(msgspec.Struct, frozen=True):
         """The script for whoever has begun the transaction, and prepared it with `PREAMBLE`."""
         parts: list[str] = []
         for migration in self.migrations:
-            parts += [f"\n-- {migration.title}\n", migration.script, _record_migration(migration)]
+            parts += [f"\n-- {migration.title}\n", migration.script, migration.record]
         for item in self.repeatables:
             parts += [f"\n-- {item.title}\n", item.text, _record_repeatable(item)]
         parts += [f"\nselect {call};\n" for call in self.closing_calls]
         return "".join(part if part.endswith("\n") else part + "\n" for part in parts)
 
 
-def _record_migration(migration: Migration) -> str:
-    values = f"{migration.version}, '{migration.name}', '{migration.checksum}', {str(migration.breaking).lower()}"
-    return f"\ninsert into leasehold.schema_migrations (version, name, checksum, breaking) values ({values});\n"
+def made_by(kind: str, name: str) -> Key:
+    """What something of this kind and name makes in the database."""
+    return ("function", name.partition("__")[0]) if kind == "former" else (kind, name)
 
 
 def _record_repeatable(item: Repeatable) -> str:

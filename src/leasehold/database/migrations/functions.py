@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from leasehold.database.migrations.catalogue import Catalogue, Key, Repeatable
+from leasehold.database.migrations.catalogue import Catalogue, Key, Repeatable, made_by
 from leasehold.database.migrations.state import Applied, read_existing
 from leasehold.database.migrations.steps import attempt, named, run_named, sqlstate_of
 
@@ -54,7 +54,7 @@ class Functions:
 
     async def apply(self) -> list[Repeatable]:
         """Do it; what was made."""
-        surplus = [(key, _made_by(key)) for key in find_surplus(self._wanted, self._applied)]
+        surplus = [(key, made_by(*key)) for key in find_surplus(self._wanted, self._applied)]
         wanted = {item.made for item in self._wanted.repeatables}
         changed = [
             item.made for item in self._wanted.repeatables if item.kind == "former" and self._applied.lacks(item)
@@ -158,12 +158,6 @@ class Functions:
     async def _overloads(self, name: str) -> set[Overload]:
         rows = await self._session.fetch(OVERLOADS, name)
         return {Overload(row["id"], row["signature"], row["version"]) for row in rows}
-
-
-def _made_by(key: Key) -> Key:
-    """What something of this kind and name has made in the database."""
-    kind, name = key
-    return ("function", name.partition("__")[0]) if kind == "former" else key
 
 
 def find_surplus(wanted: Catalogue, applied: Applied) -> list[Key]:

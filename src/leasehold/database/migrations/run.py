@@ -13,7 +13,7 @@ from leasehold.database.migrations.functions import Functions, drop_what_was_set
 from leasehold.database.migrations.granting import keep_rights
 from leasehold.database.migrations.indexes import make_again
 from leasehold.database.migrations.state import Applied
-from leasehold.database.migrations.steps import LONGEST_STATEMENT, Steps, attempt, record, run_concurrently, run_named
+from leasehold.database.migrations.steps import LONGEST_STATEMENT, Steps, attempt, run_concurrently, run_named
 from leasehold.errors import BadInput, SchemaMismatch
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Run:
             return run._report(pending, self._wanted.repeatables)
         for migration in pending:  # one by one, if only to name what Postgres refuses
             await run_named(session, migration.title, migration.script)
-            await record(session, migration)
+            await session.execute(migration.record)
         if not self._is_whole:
             return run._report(pending)
         made, gone = await run._replace(session, pending)
@@ -133,7 +133,7 @@ class Run:
             if migration.version in (await Applied.read(session)).migrations:
                 return False
             await run_named(session, migration.title, migration.text)
-            await record(session, migration)
+            await session.execute(migration.record)
             return True
 
         return await steps.run(migration.title, apply)

@@ -132,12 +132,13 @@ async def read_other_tables(session: OpenTransaction) -> int:
     return rows[0]["tables"]
 
 
-async def check_version(database: Caller, expected: int, oldest: int) -> None:
-    """Raises SchemaOutdated if the schema is missing or older than `oldest`, and SchemaMismatch if it is newer than `expected` by a
-    breaking change."""
+async def check_version(database: Caller) -> None:
+    """Raises SchemaOutdated if the schema is missing or older than that of the last release, and SchemaMismatch if it is newer than
+    this code by a breaking change."""
+    expected = Catalogue.read().version
     [row] = await database.fetch(VERSIONS, expected)
     version = row["version"]
-    if version < max(1, oldest):
+    if version < max(1, min(released_schema(), expected)):
         raise SchemaOutdated(f"The schema has version {version}, this code needs {expected}; run `leasehold migrate`")
     if row["breaking"]:
         raise SchemaMismatch(f"The schema has version {version}, this code knows {expected}; update leasehold")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
@@ -32,7 +32,10 @@ PATIENCE = 300.0  # seconds over all tries of one step
 LOCK_SECONDS = 0.8  # that a step waits for a lock
 CROWD_SECONDS = 0.4  # that somebody else may wait for a step
 LOOK_SECONDS = 0.1
-LONGEST_PAUSE = 5.0
+PAUSES, LONGEST_PAUSE = (
+    (0.2, 0.5, 1.0, 2.0),
+    5.0,
+)  # long enough for those who waited, soon short against what holds for long
 GIVES_WAY = {"55P03", "40P01"}  # lock timeout, deadlock
 # Autovacuum yields to whoever has waited for deadlock_timeout, which is a second by default.
 BRIEFLY = f"""
@@ -56,12 +59,8 @@ async def run_named(session: Transaction, title: str, text: str) -> None:
         raise named(title, error) from error
 
 
-async def attempt(session: Transaction, text: str, *, keep: bool = True) -> LeaseholdError | None:
-    """Run a script, and if Postgres refuses, leave the transaction as it was and return the refusal.
-
-    Args:
-        keep: False: undo it in any case; it was only tried.
-    """
+async def attempt(session: Transaction, text: str) -> LeaseholdError | None:
+    """Run a script, and if Postgres refuses, leave the transaction as it was and return the refusal."""
     await session.execute("savepoint attempt")
     try:
         await session.execute(text, timeout=LONGEST_STATEMENT)
@@ -70,7 +69,7 @@ async def attempt(session: Transaction, text: str, *, keep: bool = True) -> Leas
     except LeaseholdError as error:
         await session.execute("rollback to savepoint attempt")
         return error
-    await session.execute("release savepoint attempt" if keep else "rollback to savepoint attempt")
+    await session.execute("release savepoint attempt")
     return None
 
 
@@ -148,7 +147,7 @@ class Steps:
         """
         until = trio.current_time() + self._patience
         told, outcome = "", StepResult[T]()
-        for pause in pauses():
+        for pause in itertools.chain(PAUSES, itertools.repeat(LONGEST_PAUSE)):
             outcome = await self._attempt(work)
             if outcome.value is not None:
                 return outcome.value[0]
@@ -189,11 +188,6 @@ class Steps:
         return StepResult(reason=watch.holders or f"gave way, because {watch.crowd} waited for it")
 
 
-def pauses() -> Iterator[float]:
-    """Seconds between tries: long enough for those who waited, soon short against what holds a lock for long."""
-    return itertools.chain((0.2, 0.5, 1.0, 2.0), itertools.repeat(LONGEST_PAUSE))
-
-
 class Index(msgspec.Struct, frozen=True):
     """An index that a statement makes, and its table."""
 
@@ -218,7 +212,7 @@ async def run_concurrently(steps: Steps, migration: Migration) -> bool:
         if migration.version in (await Applied.read(guard)).migrations:
             return False
         await _build(steps, guard, migration.title, migration.statements)
-        await record(guard, migration)
+        await guard.execute(migration.record)
     return True
 
 
@@ -239,17 +233,6 @@ async def _build(steps: Steps, guard: Transaction, title: str, statements: Seque
                 await _run(steps, connection, title, statement)
             except LeaseholdError as error:
                 raise named(title, error) from error
-
-
-async def record(session: Transaction, migration: Migration) -> None:
-    """Write down that a migration is applied."""
-    await session.fetch(
-        "insert into leasehold.schema_migrations (version, name, checksum, breaking) values ($1, $2, $3, $4)",
-        migration.version,
-        migration.name,
-        migration.checksum,
-        migration.breaking,
-    )
 
 
 async def _run(steps: Steps, connection: ReservedConnection, title: str, statement: str) -> None:

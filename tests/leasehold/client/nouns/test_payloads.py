@@ -29,24 +29,22 @@ def files(folder: Path) -> list[Path]:
     return sorted(each for each in folder.rglob("*") if each.is_file())
 
 
-def test_a_value_is_saved_as_gzipped_json_and_read_again(under: Under, tmp_path: Path) -> None:
+@with_client(stores=True)
+async def test_a_value_is_saved_as_gzipped_json_and_read_again(client: Client, tmp_path: Path) -> None:
     products = [{"id": 1, "price": 2.5}, {"id": 2, "price": 3.0}]
 
-    async def work(client: Client) -> None:
-        saved = await client.payloads.save(products, kind="catalogue", key="shop/7", metadata={"products": 2})
-        assert saved == await client.payloads.get(saved.id)
-        assert await client.payloads.load(saved.id) == products
-        assert await client.payloads.load(saved, list[Product]) == [Product(1, 2.5), Product(2, 3.0)]
-        [file] = files(tmp_path)
-        assert file.relative_to(tmp_path).as_posix() == saved.location
-        at = saved.created_at
-        assert saved.location == f"{at:%Y/%m/%d}/store_shop-7_{at:%Y%m%dT%H%M%SZ}-{saved.id}.json.gz"
-        content = gzip.decompress(file.read_bytes())
-        assert (saved.size, saved.compressed_size) == (len(content), file.stat().st_size)
-        assert saved.sha256 == hashlib.sha256(content).hexdigest()
-        assert (saved.kind, saved.key, saved.metadata, saved.codec) == ("catalogue", "shop/7", {"products": 2}, "gzip")
-
-    under(work, payloads=str(tmp_path))
+    saved = await client.payloads.save(products, kind="catalogue", key="shop/7", metadata={"products": 2})
+    assert saved == await client.payloads.get(saved.id)
+    assert await client.payloads.load(saved.id) == products
+    assert await client.payloads.load(saved, list[Product]) == [Product(1, 2.5), Product(2, 3.0)]
+    [file] = files(tmp_path)
+    assert file.relative_to(tmp_path).as_posix() == saved.location
+    at = saved.created_at
+    assert saved.location == f"{at:%Y/%m/%d}/store_shop-7_{at:%Y%m%dT%H%M%SZ}-{saved.id}.json.gz"
+    content = gzip.decompress(file.read_bytes())
+    assert (saved.size, saved.compressed_size) == (len(content), file.stat().st_size)
+    assert saved.sha256 == hashlib.sha256(content).hexdigest()
+    assert (saved.kind, saved.key, saved.metadata, saved.codec) == ("catalogue", "shop/7", {"products": 2}, "gzip")
 
 
 def test_bytes_paths_files_and_iterators_are_saved_as_they_come(under: Under, tmp_path: Path) -> None:
@@ -69,29 +67,25 @@ def test_bytes_paths_files_and_iterators_are_saved_as_they_come(under: Under, tm
     under(work, payloads=str(tmp_path / "store"))
 
 
-def test_they_are_listed_by_key_and_the_newest_is_found(under: Under, tmp_path: Path) -> None:
-    async def work(client: Client) -> None:
-        first = await client.payloads.save([1], kind="catalogue", key="7")
-        second = await client.payloads.save([2], kind="catalogue", key="7")
-        assert await client.payloads.list(key="7") == [second, first]
-        assert await client.payloads.list(before_id=second.id) == [first]
-        assert await client.payloads.latest("7") == second
-        assert await client.payloads.latest("7", kind="image") is None
-
-    under(work, payloads=str(tmp_path))
+@with_client(stores=True)
+async def test_they_are_listed_by_key_and_the_newest_is_found(client: Client, tmp_path: Path) -> None:
+    first = await client.payloads.save([1], kind="catalogue", key="7")
+    second = await client.payloads.save([2], kind="catalogue", key="7")
+    assert await client.payloads.list(key="7") == [second, first]
+    assert await client.payloads.list(before_id=second.id) == [first]
+    assert await client.payloads.latest("7") == second
+    assert await client.payloads.latest("7", kind="image") is None
 
 
-def test_deleting_takes_content_and_row(under: Under, tmp_path: Path) -> None:
-    async def work(client: Client) -> None:
-        saved = await client.payloads.save([1], kind="catalogue")
+@with_client(stores=True)
+async def test_deleting_takes_content_and_row(client: Client, tmp_path: Path) -> None:
+    saved = await client.payloads.save([1], kind="catalogue")
+    await client.payloads.delete(saved.id)
+    assert files(tmp_path) == []
+    with pytest.raises(UnknownPayload, match=f"no payload {saved.id}"):
+        await client.payloads.load(saved.id)
+    with pytest.raises(UnknownPayload):
         await client.payloads.delete(saved.id)
-        assert files(tmp_path) == []
-        with pytest.raises(UnknownPayload, match=f"no payload {saved.id}"):
-            await client.payloads.load(saved.id)
-        with pytest.raises(UnknownPayload):
-            await client.payloads.delete(saved.id)
-
-    under(work, payloads=str(tmp_path))
 
 
 async def test_what_is_refused_leaves_nothing_behind(database: Database, tmp_path: Path) -> None:
@@ -131,39 +125,35 @@ def test_two_gigabytes_are_refused_before_anything_is_written(under: Under, tmp_
     under(work, payloads=str(tmp_path / "store"))
 
 
-def test_what_was_changed_cut_short_or_lost_is_told(under: Under, tmp_path: Path) -> None:
-    async def work(client: Client) -> None:
-        saved = await client.payloads.save([*range(1000)], kind="x")
-        path = tmp_path / saved.location
-        whole = path.read_bytes()
-        for damaged, complaint in (
-            (whole[:-5], "cut short"),
-            (whole[:10] + b"\xff\xff" + whole[12:], "gzip is broken|checksum"),
-            (gzip.compress(msgspec.json.encode([*range(1000)][::-1])), "checksum"),
-            (gzip.compress(b"[]"), "2 bytes of content"),
-            (gzip.compress(bytes(9_000_000)), "more than the"),
-            (whole + b"x", "behind its end|gzip is broken"),
-        ):
-            path.write_bytes(damaged)
-            with pytest.raises(PayloadDamaged, match=complaint):
-                await client.payloads.load(saved.id)
-        path.unlink()
-        with pytest.raises(PayloadMissing, match=path.name):
+@with_client(stores=True)
+async def test_what_was_changed_cut_short_or_lost_is_told(client: Client, tmp_path: Path) -> None:
+    saved = await client.payloads.save([*range(1000)], kind="x")
+    path = tmp_path / saved.location
+    whole = path.read_bytes()
+    for damaged, complaint in (
+        (whole[:-5], "cut short"),
+        (whole[:10] + b"\xff\xff" + whole[12:], "gzip is broken|checksum"),
+        (gzip.compress(msgspec.json.encode([*range(1000)][::-1])), "checksum"),
+        (gzip.compress(b"[]"), "2 bytes of content"),
+        (gzip.compress(bytes(9_000_000)), "more than the"),
+        (whole + b"x", "behind its end|gzip is broken"),
+    ):
+        path.write_bytes(damaged)
+        with pytest.raises(PayloadDamaged, match=complaint):
             await client.payloads.load(saved.id)
+    path.unlink()
+    with pytest.raises(PayloadMissing, match=path.name):
+        await client.payloads.load(saved.id)
 
-    under(work, payloads=str(tmp_path))
 
-
-def test_what_is_no_json_or_does_not_fit_is_told(under: Under, tmp_path: Path) -> None:
-    async def work(client: Client) -> None:
-        saved = await client.payloads.save(b"\x89PNG", kind="image", media_type="image/png")
-        with pytest.raises(BadInput, match=r"image/png\) is no JSON"):
-            await client.payloads.load(saved.id)
-        numbers = await client.payloads.save([1], kind="x")
-        with pytest.raises(BadInput, match="does not fit Product"):
-            await client.payloads.load(numbers.id, Product)
-
-    under(work, payloads=str(tmp_path))
+@with_client(stores=True)
+async def test_what_is_no_json_or_does_not_fit_is_told(client: Client, tmp_path: Path) -> None:
+    saved = await client.payloads.save(b"\x89PNG", kind="image", media_type="image/png")
+    with pytest.raises(BadInput, match=r"image/png\) is no JSON"):
+        await client.payloads.load(saved.id)
+    numbers = await client.payloads.save([1], kind="x")
+    with pytest.raises(BadInput, match="does not fit Product"):
+        await client.payloads.load(numbers.id, Product)
 
 
 @with_client()

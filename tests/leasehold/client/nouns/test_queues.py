@@ -7,7 +7,7 @@ import pytest
 from leasehold import Client, LimitRecord
 from leasehold.database import Database
 from leasehold.errors import BadInput
-from tests.leasehold.client.conftest import Under, with_client
+from tests.leasehold.client.conftest import with_client
 
 
 @with_client()
@@ -33,21 +33,18 @@ async def test_what_is_no_limit_is_refused(client: Client) -> None:
         await client.queues.set_limit("crawl")
 
 
-def test_a_limit_of_another_type_is_named(under: Under) -> None:
+@with_client()
+async def test_a_limit_of_another_type_is_named(client: Client) -> None:
     cases: list[dict[str, Any]] = [
         {"max_running": "3"},
         {"rate": "3"},
         {"rate": 1, "burst": 2.5},
         {"max_running": True},
     ]
-
-    async def set_it(client: Client) -> None:
-        for wrong in cases:
-            with pytest.raises(BadInput, match=rf"{list(wrong)[-1]} must be an? (integer|number)") as caught:
-                await client.queues.set_limit("mail", **wrong)
-            assert type(caught.value) is BadInput
-
-    under(set_it)
+    for wrong in cases:
+        with pytest.raises(BadInput, match=rf"{list(wrong)[-1]} must be an? (integer|number)") as caught:
+            await client.queues.set_limit("mail", **wrong)
+        assert type(caught.value) is BadInput
 
 
 async def test_queues_are_listed_with_what_is_known_of_them(database: Database) -> None:

@@ -43,16 +43,18 @@ class Scripted:
 Work = Callable[[Scripted, ChainWatch], Awaitable[None]]
 
 
-def watching(work: Work) -> None:
+def watching(test: Work) -> Callable[[], None]:
+    """A test that gets such a database, and a watch on it."""
+
     async def main() -> None:
         database = Scripted()
         watch = ChainWatch(cast(Database, database))
         async with asyncio.timeout(PATIENCE):
-            await work(database, watch)
+            await test(database, watch)
             await watch.close()
         assert (database.closers, watch.runs) == ([], False)
 
-    in_flavour("asyncio", main)
+    return lambda: in_flavour("asyncio", main)
 
 
 def begin(watch: ChainWatch, chain_id: int) -> asyncio.Future[Any]:
@@ -67,70 +69,64 @@ def no_polls(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chain_watch, "FIRST_PAUSE", 3600.0)
 
 
-def test_what_is_heard_while_a_statement_runs_is_not_forgotten() -> None:
-    async def work(database: Scripted, watch: ChainWatch) -> None:
-        told = begin(watch, 7)
-        await watch.start()
-        assert await database.asked.get() == [7]
-        await database.listening.wait()
-        database.hear("closed:7")
-        database.answers.put_nowait([])
-        assert await database.asked.get() == [7]
-        database.answers.put_nowait([7])
-        assert (await told)["chain_id"] == 7
-
-    watching(work)
+@watching
+async def test_what_is_heard_while_a_statement_runs_is_not_forgotten(database: Scripted, watch: ChainWatch) -> None:
+    told = begin(watch, 7)
+    await watch.start()
+    assert await database.asked.get() == [7]
+    await database.listening.wait()
+    database.hear("closed:7")
+    database.answers.put_nowait([])
+    assert await database.asked.get() == [7]
+    database.answers.put_nowait([7])
+    assert (await told)["chain_id"] == 7
 
 
-def test_only_what_is_due_is_asked_for() -> None:
-    async def work(database: Scripted, watch: ChainWatch) -> None:
-        begin(watch, 1)
-        begin(watch, 2)
-        await watch.start()
-        assert await database.asked.get() == [1, 2]
-        database.answers.put_nowait([])
-        third = begin(watch, 3)
-        assert await database.asked.get() == [3]
-        database.answers.put_nowait([3])
-        await third
-        for nonsense in ("closed:9", "closed:x", "hello", "wake", "closed:2"):
-            database.hear(nonsense)
-        assert await database.asked.get() == [2]
-        database.answers.put_nowait([])
-
-    watching(work)
+@watching
+async def test_only_what_is_due_is_asked_for(database: Scripted, watch: ChainWatch) -> None:
+    begin(watch, 1)
+    begin(watch, 2)
+    await watch.start()
+    assert await database.asked.get() == [1, 2]
+    database.answers.put_nowait([])
+    third = begin(watch, 3)
+    assert await database.asked.get() == [3]
+    database.answers.put_nowait([3])
+    await third
+    for nonsense in ("closed:9", "closed:x", "hello", "wake", "closed:2"):
+        database.hear(nonsense)
+    assert await database.asked.get() == [2]
+    database.answers.put_nowait([])
 
 
-def test_a_database_that_goes_away_is_waited_for_except_by_new_waits() -> None:
-    async def work(database: Scripted, watch: ChainWatch) -> None:
-        old = begin(watch, 1)
+@watching
+async def test_a_database_that_goes_away_is_waited_for_except_by_new_waits(
+    database: Scripted, watch: ChainWatch
+) -> None:
+    old = begin(watch, 1)
+    await watch.start()
+    await database.asked.get()
+    database.answers.put_nowait([])
+    new = begin(watch, 2)
+    await database.asked.get()
+    database.hear("closed:1")
+    database.answers.put_nowait(DatabaseUnavailable("away"))
+    assert isinstance(await new, DatabaseUnavailable)
+    assert await database.asked.get() == [1]
+    database.answers.put_nowait(DatabaseUnavailable("still away"))
+    await asyncio.sleep(0)
+    assert not old.done()
+    database.hear("closed:1")
+    assert await database.asked.get() == [1]
+    database.answers.put_nowait([1])
+    assert (await old)["chain_id"] == 1
+
+
+@watching
+async def test_what_trying_again_does_not_cure_is_told(database: Scripted, watch: ChainWatch) -> None:
+    for error in (QueryRefused("no"), ZeroDivisionError()):
+        told = begin(watch, 1)
         await watch.start()
         await database.asked.get()
-        database.answers.put_nowait([])
-        new = begin(watch, 2)
-        await database.asked.get()
-        database.hear("closed:1")
-        database.answers.put_nowait(DatabaseUnavailable("away"))
-        assert isinstance(await new, DatabaseUnavailable)
-        assert await database.asked.get() == [1]
-        database.answers.put_nowait(DatabaseUnavailable("still away"))
-        await asyncio.sleep(0)
-        assert not old.done()
-        database.hear("closed:1")
-        assert await database.asked.get() == [1]
-        database.answers.put_nowait([1])
-        assert (await old)["chain_id"] == 1
-
-    watching(work)
-
-
-def test_what_trying_again_does_not_cure_is_told() -> None:
-    async def work(database: Scripted, watch: ChainWatch) -> None:
-        for error in (QueryRefused("no"), ZeroDivisionError()):
-            told = begin(watch, 1)
-            await watch.start()
-            await database.asked.get()
-            database.answers.put_nowait(error)
-            assert await told is error
-
-    watching(work)
+        database.answers.put_nowait(error)
+        assert await told is error

@@ -8,7 +8,7 @@ import pytest
 
 from leasehold import App, Client, NewJob, Unique
 from leasehold.errors import BadInput, InvalidArgs, UnknownKind, UnknownSchedule, WrongState
-from tests.leasehold.client.conftest import Under, with_client
+from tests.leasehold.client.conftest import with_client
 
 app = App()
 
@@ -126,31 +126,29 @@ async def test_what_is_not_there_is_an_unknown_schedule(client: Client) -> None:
         await schedules.update("none", grace=1)
 
 
-def test_firing_by_hand_makes_jobs_and_a_day_is_generated_once(under: Under) -> None:
-    async def work(client: Client) -> None:
-        query = "select g as shop, g > 1 as deep, 'shop-' || g as key from generate_series(1, 2) g"
-        await client.schedules.create_from({"name": "s", "kind": "crawl", "every": 60, "query": query})
-        fired = await client.schedules.trigger("s")
-        assert (fired.schedule, fired.job_count, fired.is_new) == ("s", 2, True)
-        job = await client.get(fired.job_ids[1])
-        assert (job.args, job.key, job.metadata["schedule"]) == ({"shop": 2, "deep": True}, "shop-2", "s")
-        made = await client.schedules.generate("s", date=date(2030, 1, 31), batches=2)
-        again = await client.schedules.generate("s", date=date(2030, 1, 31))
-        assert (made.tick_at, made.is_new, again.is_new) == (datetime(2030, 1, 31, tzinfo=UTC), True, False)
-        assert list(again.job_ids) == list(made.job_ids)
-        newest, oldest = await client.schedules.history("s")
-        assert (newest.origin, oldest.origin, oldest.outcome, oldest.job_count) == ("generate", "trigger", "fired", 2)
-        assert await client.schedules.history(before_id=newest.id) == [oldest]
-        assert await client.schedules.history(outcome="failed") == []
-        assert await client.schedules.rows("s", limit=1) == [{"shop": 1, "deep": False, "key": "shop-1"}]
-        assert len(await client.schedules.rows("s")) == 2
-        await client.schedules.update("s", query=None, args={"shop": 7})
-        with pytest.raises(BadInput, match="schedule 's' has no query"):
-            await client.schedules.rows("s")
-        with pytest.raises(BadInput, match="limit must be from 1 to 1000, not 0"):
-            await client.schedules.rows("s", limit=0)
-
-    under(work, app=app)
+@with_client(app=app)
+async def test_firing_by_hand_makes_jobs_and_a_day_is_generated_once(client: Client) -> None:
+    query = "select g as shop, g > 1 as deep, 'shop-' || g as key from generate_series(1, 2) g"
+    await client.schedules.create_from({"name": "s", "kind": "crawl", "every": 60, "query": query})
+    fired = await client.schedules.trigger("s")
+    assert (fired.schedule, fired.job_count, fired.is_new) == ("s", 2, True)
+    job = await client.get(fired.job_ids[1])
+    assert (job.args, job.key, job.metadata["schedule"]) == ({"shop": 2, "deep": True}, "shop-2", "s")
+    made = await client.schedules.generate("s", date=date(2030, 1, 31), batches=2)
+    again = await client.schedules.generate("s", date=date(2030, 1, 31))
+    assert (made.tick_at, made.is_new, again.is_new) == (datetime(2030, 1, 31, tzinfo=UTC), True, False)
+    assert list(again.job_ids) == list(made.job_ids)
+    newest, oldest = await client.schedules.history("s")
+    assert (newest.origin, oldest.origin, oldest.outcome, oldest.job_count) == ("generate", "trigger", "fired", 2)
+    assert await client.schedules.history(before_id=newest.id) == [oldest]
+    assert await client.schedules.history(outcome="failed") == []
+    assert await client.schedules.rows("s", limit=1) == [{"shop": 1, "deep": False, "key": "shop-1"}]
+    assert len(await client.schedules.rows("s")) == 2
+    await client.schedules.update("s", query=None, args={"shop": 7})
+    with pytest.raises(BadInput, match="schedule 's' has no query"):
+        await client.schedules.rows("s")
+    with pytest.raises(BadInput, match="limit must be from 1 to 1000, not 0"):
+        await client.schedules.rows("s", limit=0)
 
 
 @with_client()
@@ -169,24 +167,20 @@ async def test_the_next_ticks_are_told_before_and_after_it_is_made(client: Clien
         await client.schedules.preview("s", count=0)
 
 
-def test_a_client_with_an_app_refuses_what_the_handlers_do_not_take(under: Under) -> None:
-    async def work(client: Client) -> None:
-        schedules = client.schedules
-        with pytest.raises(UnknownKind, match="'echoo'"):
-            await schedules.create(NewJob(kind="echoo"), name="s", every=60)
-        with pytest.raises(InvalidArgs, match="missing required field `shop`"):
-            await schedules.check({"name": "s", "kind": "crawl", "every": 60})
-        with pytest.raises(InvalidArgs, match="not depth"):
-            await schedules.check(
-                {"name": "s", "kind": "crawl", "args": {"depth": 1}, "every": 60, "query": "select 1"}
-            )
-        made = await schedules.create(clean_up.new(), name="s", every=60)
-        with pytest.raises(InvalidArgs, match=r"Expected `int`"):
-            await schedules.update("s", args={"days": "many"})
-        assert await schedules.get("s") == made
-        assert (await schedules.update("s", kind="crawl", args={"shop": 7})).kind == "crawl"
-
-    under(work, app=app)
+@with_client(app=app)
+async def test_a_client_with_an_app_refuses_what_the_handlers_do_not_take(client: Client) -> None:
+    schedules = client.schedules
+    with pytest.raises(UnknownKind, match="'echoo'"):
+        await schedules.create(NewJob(kind="echoo"), name="s", every=60)
+    with pytest.raises(InvalidArgs, match="missing required field `shop`"):
+        await schedules.check({"name": "s", "kind": "crawl", "every": 60})
+    with pytest.raises(InvalidArgs, match="not depth"):
+        await schedules.check({"name": "s", "kind": "crawl", "args": {"depth": 1}, "every": 60, "query": "select 1"})
+    made = await schedules.create(clean_up.new(), name="s", every=60)
+    with pytest.raises(InvalidArgs, match=r"Expected `int`"):
+        await schedules.update("s", args={"days": "many"})
+    assert await schedules.get("s") == made
+    assert (await schedules.update("s", kind="crawl", args={"shop": 7})).kind == "crawl"
 
 
 @with_client()
@@ -212,17 +206,15 @@ async def test_jobs_are_enqueued_for_some_rows_of_a_query(client: Client) -> Non
         await client.schedules.enqueue_rows("all", unique="key")  # pyright: ignore[reportArgumentType]
 
 
-def test_a_query_is_tried_before_a_schedule_has_it(under: Under) -> None:
-    async def work(client: Client) -> None:
-        found = await client.schedules.trial("select g as shop from generate_series(1, 30) g order by g desc", limit=2)
-        assert (found.jobs, found.rows) == (30, [{"shop": 30}, {"shop": 29}])
-        assert (await client.schedules.trial("select 1 as shop where false")).rows == []
-        with pytest.raises(BadInput, match="the query has more than 29 rows"):
-            await client.schedules.trial("select * from generate_series(1, 30)", query_rows=29)
-        for query in ("select 1 / 0 as shop", "select 1) q; drop table x; select (1", "create table x ()"):
-            with pytest.raises(BadInput, match="query"):
-                await client.schedules.trial(query)
-        with pytest.raises(BadInput, match="limit must be from 1 to 1000, not 0"):
-            await client.schedules.trial("select 1", limit=0)
-
-    under(work, app=app)
+@with_client(app=app)
+async def test_a_query_is_tried_before_a_schedule_has_it(client: Client) -> None:
+    found = await client.schedules.trial("select g as shop from generate_series(1, 30) g order by g desc", limit=2)
+    assert (found.jobs, found.rows) == (30, [{"shop": 30}, {"shop": 29}])
+    assert (await client.schedules.trial("select 1 as shop where false")).rows == []
+    with pytest.raises(BadInput, match="the query has more than 29 rows"):
+        await client.schedules.trial("select * from generate_series(1, 30)", query_rows=29)
+    for query in ("select 1 / 0 as shop", "select 1) q; drop table x; select (1", "create table x ()"):
+        with pytest.raises(BadInput, match="query"):
+            await client.schedules.trial(query)
+    with pytest.raises(BadInput, match="limit must be from 1 to 1000, not 0"):
+        await client.schedules.trial("select 1", limit=0)
