@@ -132,15 +132,32 @@ async def read_other_tables(session: OpenTransaction) -> int:
     return rows[0]["tables"]
 
 
+def schema_problem(state: SchemaState) -> str | None:
+    """Why this code cannot work on a schema in this state, and what to do; None if it can."""
+    have = f"the schema is at version {state.version}"
+    match state.status:
+        case "missing":
+            return "the database has no leasehold schema yet: run `leasehold migrate`"
+        case "older" if state.version < state.oldest:
+            return f"{have} and this code needs {state.expected}: run `leasehold migrate`"
+        case "newer" if state.breaking:
+            return f"{have}, which is too new for this code: install a newer leasehold"
+        case _:
+            return None
+
+
 async def check_version(database: Caller, expected: int, oldest: int) -> None:
     """Raises SchemaOutdated if the schema is missing or older than `oldest`, and SchemaMismatch if it is newer than `expected` by a
     breaking change."""
-    [row] = await database.fetch(VERSIONS, expected)
+    try:
+        [row] = await database.fetch(VERSIONS, expected)
+    except SchemaOutdated:  # not even the table of its versions is there
+        row = {"version": 0, "breaking": False}
     version = row["version"]
-    if version < max(1, oldest):
-        raise SchemaOutdated(f"The schema has version {version}, this code needs {expected}; run `leasehold migrate`")
-    if row["breaking"]:
-        raise SchemaMismatch(f"The schema has version {version}, this code knows {expected}; update leasehold")
+    status = "missing" if version < 1 else "older" if version < expected else "newer" if version > expected else "same"
+    state = SchemaState(status=status, version=version, expected=expected, oldest=oldest, breaking=row["breaking"])
+    if problem := schema_problem(state):
+        raise (SchemaMismatch if state.breaking else SchemaOutdated)(problem)
 
 
 class Drift(msgspec.Struct, frozen=True):
