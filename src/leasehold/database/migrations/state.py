@@ -43,6 +43,9 @@ Description = Mapping[str, str]
 """By kind and name (`index jobs.jobs_pending`), the definition in one line."""
 
 
+Status = Literal["missing", "older", "same", "newer"]
+
+
 class SchemaState(msgspec.Struct, frozen=True, kw_only=True):
     """How the schema in a database compares with this code.
 
@@ -51,7 +54,7 @@ class SchemaState(msgspec.Struct, frozen=True, kw_only=True):
     were made from other texts. `lacking`: what this code has to do without, as "FUNCTION without PARAMETER".
     """
 
-    status: Literal["missing", "older", "same", "newer"]
+    status: Status
     version: int
     expected: int
     oldest: int = 0
@@ -59,6 +62,13 @@ class SchemaState(msgspec.Struct, frozen=True, kw_only=True):
     pending: tuple[str, ...] = ()
     differing: tuple[str, ...] = ()
     lacking: tuple[str, ...] = ()
+
+
+def status_of(version: int, expected: int) -> Status:
+    """How the version of a schema stands to that of this code; 0: there is none."""
+    if version == 0:
+        return "missing"
+    return "older" if version < expected else "newer" if version > expected else "same"
 
 
 class Applied(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,13 +105,8 @@ class Applied(msgspec.Struct, frozen=True, kw_only=True):
 
     def compare(self, wanted: Catalogue) -> SchemaState:
         """The difference, for people and for `doctor`."""
-        status: Literal["missing", "older", "same", "newer"] = "same"
-        if self.version == 0:
-            status = "missing"
-        elif self.version != wanted.version:
-            status = "older" if self.version < wanted.version else "newer"
         return SchemaState(
-            status=status,
+            status=status_of(self.version, wanted.version),
             version=self.version,
             expected=wanted.version,
             oldest=min(released_schema(), wanted.version),
@@ -151,11 +156,11 @@ async def check_version(database: Caller, expected: int, oldest: int) -> None:
     breaking change."""
     try:
         [row] = await database.fetch(VERSIONS, expected)
+        version, breaking = row["version"], row["breaking"]
     except SchemaOutdated:  # not even the table of its versions is there
-        row = {"version": 0, "breaking": False}
-    version = row["version"]
-    status = "missing" if version < 1 else "older" if version < expected else "newer" if version > expected else "same"
-    state = SchemaState(status=status, version=version, expected=expected, oldest=oldest, breaking=row["breaking"])
+        version, breaking = 0, False
+    status = status_of(version, expected)
+    state = SchemaState(status=status, version=version, expected=expected, oldest=oldest, breaking=breaking)
     if problem := schema_problem(state):
         raise (SchemaMismatch if state.breaking else SchemaOutdated)(problem)
 
