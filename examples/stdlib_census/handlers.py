@@ -32,12 +32,12 @@ select j.args ->> 'file' as file, j.state, j.output::text as output
 class Troubles(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Failures on purpose, to show how they are handled.
 
-    The first attempt of `slow_files` jobs, spread over the first half, takes `slow_seconds` longer; the first `stumbles`
-    attempts of the first file's job fail.
+    The first attempt of `slow_files` jobs, spread over the first half, waits until there is a file at `cue`; the first
+    `stumbles` attempts of the first file's job fail.
     """
 
     slow_files: int = 0
-    slow_seconds: float = 0.0
+    cue: str = ""
     stumbles: int = 0
 
 
@@ -99,28 +99,28 @@ def make_measure_job(run: str, root: Path, file: str, number: int, files: int, t
     made = measure_file.new(
         root=str(root),
         file=file,
-        pause=troubles.slow_seconds if is_slow else 0.0,
+        cue=troubles.cue if is_slow else "",
         stumbles=0 if number else troubles.stumbles,
     )
     return made.but(priority=0 if number else 1, idempotency_key=f"census:{run}:{file}")
 
 
 @app.kind("census.measure", max_attempts=5, retry=RetryPolicy(initial=0.3, cap=5.0))
-def measure_file(job: Job, root: str, file: str, pause: float = 0.0, stumbles: int = 0) -> FileMeasures:
+def measure_file(job: Job, root: str, file: str, cue: str = "", stumbles: int = 0) -> FileMeasures:
     """Measure one file. A plain function runs in a thread.
 
-    `pause` (seconds, first attempt only) and `stumbles` (attempts that fail) are the troubles of this job.
+    `cue` (a file that the first attempt waits for) and `stumbles` (attempts that fail) are the troubles of this job.
     """
-    dawdle(pause if job.attempt == 1 else 0.0)
+    if cue and job.attempt == 1:
+        wait_for(Path(cue))
     if job.attempt <= stumbles:
         raise OSError(f"{file} cannot be read at attempt {job.attempt} (on purpose)")
     return measure(Path(root, file).read_bytes())
 
 
-def dawdle(seconds: float) -> None:
-    """Take time, like a slow disk, and end at once if the job is cancelled."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
+def wait_for(cue: Path) -> None:
+    """Take time, like a slow disk, until there is this file, and end at once if the job is cancelled."""
+    while not cue.exists():
         checkpoint()
         time.sleep(0.02)
 

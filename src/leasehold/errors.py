@@ -30,6 +30,7 @@ LeaseholdError
 ├── DatabaseError
 │   ├── DatabaseUnavailable   connection refused, lost, timed out: try again
 │   │   ├── EpochOver         the database has failed over or was restored; its workers begin anew
+│   │   ├── NoAnswer          the database did not answer in time
 │   │   ├── LockTimeout       somebody else held a lock for too long
 │   │   └── ListenerDeaf      a pooler keeps notifications from us
 │   ├── TransactionEnded      SQL of the caller's ended a transaction that leasehold commits
@@ -259,6 +260,10 @@ class WrongAddress(SettingsError, DatabaseError):
 
 class DatabaseUnavailable(DatabaseError):
     """The database cannot be reached right now; try again."""
+
+
+class NoAnswer(DatabaseUnavailable):
+    """The database did not answer in time: it is slow or away, or somebody has locked what was asked for."""
 
 
 class LockTimeout(DatabaseUnavailable):

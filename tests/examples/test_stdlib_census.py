@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
+import trio
 
 from examples.stdlib_census import app
 from examples.stdlib_census.measures import FileMeasures, Totals, count_plainly, measure, total
 from examples.stdlib_census.report import CensusReport, read_report, to_markdown
 from examples.stdlib_census.sources import find_sources, standard_library
 from leasehold.records.jobs import JobRecord
+from tests.support.waiting import eventually
 from tests.support.working import Working, working
 
 FILES = {
@@ -39,7 +42,7 @@ def _the_handlers_find_the_database(database_url: str, monkeypatch: pytest.Monke
     monkeypatch.setenv("LEASEHOLD_DATABASE_URL", database_url)
 
 
-async def take_census(running: Working, sources: Path, folder: Path, **troubles: float) -> JobRecord:
+async def take_census(running: Working, sources: Path, folder: Path, **troubles: object) -> JobRecord:
     """Run discovery, files and report; returns the discovery."""
     args = {"run": "one", "folder": str(folder), "root": str(sources), "troubles": troubles}
     discovery = await running.run("census.discover", args)
@@ -110,10 +113,21 @@ async def test_troubles_on_purpose_change_nothing_in_the_report(
     database_url: str, sources: Path, tmp_path: Path
 ) -> None:
     async with working(database_url, app) as running:
-        await take_census(running, sources, tmp_path, slow_files=1, slow_seconds=0.1, stumbles=2)
-        jobs = {job.args["file"]: job for job in await running.client.jobs.list(kind="census.measure")}
-    assert jobs["empty.py"].attempt == 3
-    assert [file for file, job in jobs.items() if job.args["pause"]] == ["pack/age.py"]
+        cue = tmp_path / "cue"
+
+        async def jobs() -> dict[str, JobRecord]:
+            return {job.args["file"]: job for job in await running.client.jobs.list(kind="census.measure")}
+
+        async def only_the_slow_one_goes_on() -> bool:
+            return sorted(job.state for job in (await jobs()).values()) == [*["completed"] * 4, "running"]
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(partial(take_census, running, sources, tmp_path, slow_files=1, cue=str(cue), stumbles=2))
+            await eventually(only_the_slow_one_goes_on)
+            cue.touch()
+        found = await jobs()
+    assert found["empty.py"].attempt == 3
+    assert [file for file, job in found.items() if job.args["cue"]] == ["pack/age.py"]
     assert read_report(tmp_path).files == count_plainly(sources)
 
 

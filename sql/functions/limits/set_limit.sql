@@ -6,7 +6,7 @@
 --             at once, 0 for none · rate: starts a second on the long run · burst: how many at once after a pause, by
 --             default those of one second, 1 at the least
 -- Returns     whether this changed anything
--- Errors      LH001 no queue, nothing to limit, or a number out of range · LH004 somebody claims from the queue in a
+-- Errors      LH001 as refuse_queue, nothing to limit, or a number out of range · LH004 somebody claims from the queue in a
 --             transaction that does not end
 -- Tables      the advisory lock of the queue, limits, rate_buckets, jobs (held ones), workers (read)
 create or replace function leasehold.set_limit(
@@ -18,9 +18,8 @@ declare
     v_group text := coalesce(set_limit.key_group, '');
     v_burst integer;
 begin
-    if coalesce(set_limit.queue, '') = '' then
-        raise exception using errcode = 'LH001', message = 'a queue to limit must be named';
-    elsif set_limit.max_running is null and set_limit.rate is null then
+    perform leasehold.refuse_queue(set_limit.queue);
+    if set_limit.max_running is null and set_limit.rate is null then
         raise exception using errcode = 'LH001', message = 'a limit needs max_running, a rate, or both', hint = 'drop_limit takes a limit away';
     elsif set_limit.max_running < 0 then
         raise exception using errcode = 'LH001', message = format('max_running must be 0 or more, not %s', set_limit.max_running);

@@ -4,15 +4,13 @@
 --             one claim may still commit. Workers are told at once, so that they hand back what they have not begun.
 -- Parameters  queue · reason: for people
 -- Returns     whether this changed anything
--- Errors      LH001 no name; LH004 of lock_queue is a warning here
+-- Errors      LH001 as refuse_queue; LH004 of lock_queue is a warning here
 -- Tables      advisory locks of the queue, as lock_queue, queues
 create or replace function leasehold.pause_queue(queue text, reason text default null) returns boolean language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp as $$
 #variable_conflict use_column
 begin
-    if coalesce(pause_queue.queue, '') = '' then
-        raise exception using errcode = 'LH001', message = 'a queue to pause must be named';
-    end if;
+    perform leasehold.refuse_queue(pause_queue.queue);
     begin
         perform leasehold.lock_queue(pause_queue.queue);
     exception when sqlstate 'LH004' then

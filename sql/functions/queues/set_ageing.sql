@@ -2,15 +2,13 @@
 --             however many of a higher one keep coming.
 -- Parameters  queue · every: a pending job gains one priority for each such span that it has waited; null: no more ageing
 -- Returns     whether this changed anything
--- Errors      LH001 no name, or a span shorter than a second or longer than 30 days
+-- Errors      LH001 as refuse_queue, or a span shorter than a second or longer than 30 days
 -- Tables      queues
 create or replace function leasehold.set_ageing(queue text, every interval default null) returns boolean language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp as $$
 #variable_conflict use_column
 begin
-    if coalesce(set_ageing.queue, '') = '' then
-        raise exception using errcode = 'LH001', message = 'a queue whose jobs are to age must be named';
-    end if;
+    perform leasehold.refuse_queue(set_ageing.queue);
     if set_ageing.every not between interval '1 second' and interval '30 days' then
         raise exception using errcode = 'LH001', message = format('jobs gain a priority every 1 second to 30 days, not every %s', set_ageing.every);
     end if;

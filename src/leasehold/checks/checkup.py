@@ -11,6 +11,7 @@ from leasehold.checks import connection, health, schema, work
 from leasehold.checks.verdicts import Check, advise, problem, skipped
 from leasehold.database.connections import hurried
 from leasehold.database.migrations import read_schema_state
+from leasehold.database.migrations.state import schema_problem
 from leasehold.errors import BadInput, Conflict, DatabaseUnavailable, LockTimeout, QueryRefused, WrongAddress
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ async def check_all(
             return await _look(database, name, check)
 
     found = await look("schema", lambda: _read_schema(database, read))
-    fits = [state for state in read if schema.schema_problem(state) is None]
+    fits = [state for state in read if schema_problem(state) is None]
     is_ours = any(state.status == "same" for state in fits)
     works = any(not state.differing for state in fits)
     checks = [

@@ -29,22 +29,10 @@ select (select count(*) from (select from leasehold.finished_jobs_default limit 
 """
 
 
-def schema_problem(state: SchemaState) -> str | None:
-    """Why this code cannot work on a schema in this state, and what to do; None if it can."""
-    have = f"the schema is at version {state.version}"
-    match state.status:
-        case "missing":
-            return "the database has no leasehold schema yet: run `leasehold migrate`"
-        case "older" if state.version < state.oldest:
-            return f"{have} and this code needs {state.expected}: run `leasehold migrate`"
-        case "newer" if state.breaking:
-            return f"{have}, which is too new for this code: install a newer leasehold"
-        case _:
-            return None
-
-
 def check_schema(state: SchemaState) -> Check:
     """The schema fits this code, and its views and functions are the ones of this code."""
+    from leasehold.database.migrations.state import schema_problem  # noqa: PLC0415
+
     trouble = schema_problem(state)
     if trouble:
         detail, _, advice = trouble.partition(": ")

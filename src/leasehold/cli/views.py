@@ -76,6 +76,17 @@ def state_text(state: str) -> Text:
     return Text(state, STATE_STYLES.get(state, ""))
 
 
+def count_text(jobs: int, state: str, *, is_partial: bool = False) -> Text:
+    """A number of jobs in the colour of their state, a dot for none; `is_partial`: there may be more than were counted."""
+    return Text(f"{jobs:,}{' or more' if is_partial else ''}", STATE_STYLES[state]) if jobs else Text("·", "dim")
+
+
+def counts_age(counted_at: Sequence[datetime | None], now: datetime) -> list[Text]:
+    """How old counts are that were not made for this answer; nothing where all were."""
+    counted = [each for each in counted_at if each is not None]
+    return [Text(f"large tables were counted {ago(min(counted), now)}", "dim")] if counted else []
+
+
 GAP = 2  # between columns
 LEAST_CUT = 24  # a word of the column that gives way may be folded to this
 NOTHING = {"", "0", "-", "·"}

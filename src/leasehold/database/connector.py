@@ -129,7 +129,7 @@ def translated(connection: Any = None) -> Generator[None]:
         raise errors.DatabaseUnavailable(f"the connection cannot be used: {error}") from error
     except OSError as error:
         if isinstance(error, TimeoutError):
-            raise errors.DatabaseUnavailable("the database did not answer in time") from error
+            raise errors.NoAnswer("the database did not answer in time") from error
         raise errors.DatabaseUnavailable(f"the database cannot be reached: {error}") from error
 
 

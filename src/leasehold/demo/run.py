@@ -9,15 +9,12 @@ from statistics import quantiles
 import msgspec
 
 from leasehold.client import Client
-from leasehold.demo.stdlib_census.handlers import Troubles
 from leasehold.demo.stdlib_census.measures import FileMeasures
 from leasehold.demo.troupe import LEASE_SECONDS
 from leasehold.records.jobs import HELD, JobRecord
 from leasehold.records.measures import Failure
 
-TROUBLES = Troubles(slow_files=6, slow_seconds=3.0, stumbles=2)
-# The job that the killed worker must be found running takes at least so much longer than finding it.
-SAFE_SECONDS = 0.7
+SLOW_FILES, STUMBLES = 6, 2
 MOST = 1000
 
 
@@ -86,13 +83,8 @@ class CensusRun(msgspec.Struct, kw_only=True):
         return sum(job.worker_id == worker and job.state in HELD for job in self.jobs)
 
     def busy_worker(self) -> str | None:
-        """The worker that runs most of the jobs which will take some time yet."""
-        busy = [
-            str(job.worker_id)
-            for job in self.of_kind("measure")
-            if job.state == "running" and self.seen_at and job.started_at
-            if job.args["pause"] > (self.seen_at - job.started_at).total_seconds() + SAFE_SECONDS
-        ]
+        """The worker that runs most of the jobs which wait for the cue."""
+        busy = [str(job.worker_id) for job in self.of_kind("measure") if job.state == "running" and job.args["cue"]]
         return max(sorted(busy), key=busy.count, default=None)
 
     @property

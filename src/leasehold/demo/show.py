@@ -16,8 +16,9 @@ from leasehold.client import Client, open_client
 from leasehold.database.migrations import migrate
 from leasehold.database.programs import never
 from leasehold.demo.place import Place, open_place
-from leasehold.demo.run import TROUBLES, CensusRun
+from leasehold.demo.run import SLOW_FILES, STUMBLES, CensusRun
 from leasehold.demo.stage import Stage
+from leasehold.demo.stdlib_census.handlers import Troubles
 from leasehold.demo.stdlib_census.measures import count_plainly
 from leasehold.demo.stdlib_census.report import MARKDOWN_NAME, read_report
 from leasehold.demo.stdlib_census.sources import standard_library
@@ -114,8 +115,14 @@ class Show(msgspec.Struct):
             await self.client.wait(await self._post("census.knock"), timeout=ANSWER_SECONDS)
         self.stage.say(f"{KNOCKS} small jobs, each when the last had ended: POST {self.url}/api/jobs")
 
+    @property
+    def _cue(self) -> Path:
+        """Slow jobs wait for this file, so that a worker is in the middle of one when it is killed."""
+        return self.place.folder / "cue"
+
     async def _begin_census(self) -> None:
-        await self._post("census.discover", run=self.run.name, folder=str(self.place.folder), troubles=TROUBLES)
+        troubles = Troubles(slow_files=SLOW_FILES, cue=str(self._cue), stumbles=STUMBLES)
+        await self._post("census.discover", run=self.run.name, folder=str(self.place.folder), troubles=troubles)
         self.stage.say("the census begins: census.discover, over HTTP, too")
         async with self.client.transaction() as tx:
             rows = await tx.fetch(ENQUEUE_BY_SQL, self.run.queue)
@@ -126,11 +133,12 @@ class Show(msgspec.Struct):
 
     async def _kill_one(self) -> None:
         run = self.run
-        await self._watch_until("a handler to fail on purpose", lambda: run.retries >= TROUBLES.stumbles)
+        await self._watch_until("a handler to fail on purpose", lambda: run.retries >= STUMBLES)
         self.stage.say(f"one handler has failed {run.retries} times on purpose and is tried again")
         run.victim = await self._watch_until("a worker in the middle of a job", run.busy_worker) or ""
         player = self.troupe.players[run.victim]
         await player.kill()
+        self._cue.touch()
         await run.look(self.client, [])
         run.killed_at = run.seen_at
         self.stage.say(f"SIGKILL to {run.victim} (pid {player.process.pid}) in the middle of its jobs")

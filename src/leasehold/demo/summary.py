@@ -9,7 +9,7 @@ import msgspec
 from rich.console import RenderableType
 from rich.text import Text
 
-from leasehold.demo.run import TROUBLES, CensusRun, Pickup, Recovery, pickup_of, span_of
+from leasehold.demo.run import STUMBLES, CensusRun, Pickup, Recovery, pickup_of, span_of
 from leasehold.demo.stage import grid
 from leasehold.demo.stdlib_census.handlers import Interpreter
 from leasehold.demo.stdlib_census.measures import Totals, total
@@ -56,7 +56,7 @@ def judge(run: CensusRun) -> tuple[DemoCheck, ...]:
     """Every promise of the demo."""
     completed, recovery, taken_back = run.completed, run.recovery, len(run.taken_back)
     doubles = len(completed) - len({job.id for job in completed})
-    stumbled = any(job.attempt > TROUBLES.stumbles and job.kind == "census.measure" for job in completed)
+    stumbled = any(job.attempt > STUMBLES and job.kind == "census.measure" for job in completed)
     found, plain = total(run.reported.values()), total(run.plain.values())
     counts = f"{found.files:,} files, {found.lines:,} lines; plain count: {plain.files:,} files, {plain.lines:,} lines"
     bad = ", ".join(run.ended_badly)
@@ -73,7 +73,7 @@ def judge(run: CensusRun) -> tuple[DemoCheck, ...]:
         ),
         DemoCheck(
             "failing handler",
-            run.retries >= TROUBLES.stumbles and stumbled,
+            run.retries >= STUMBLES and stumbled,
             f"{run.retries} failed attempts, then {'success' if stumbled else 'no success'}",
         ),
         DemoCheck("orderly end", not bad, f"ended badly: {bad}" if bad else "every process drained"),

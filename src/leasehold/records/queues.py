@@ -7,18 +7,16 @@ from typing import Any
 
 import msgspec
 
-MOST_COUNTED = 1_000
-"""Pending jobs of a queue that are counted where the last count of a big table found none: there may be more."""
-
 
 class QueueCounts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How many jobs a queue has in a state. Big tables are not counted for each who asks: `counted_at` tells when they were,
-    None if just now. Pending jobs of a queue that had none then are counted, up to a thousand."""
+    None if just now. Pending jobs of a queue that had none then are counted up to a thousand; `is_partial`: there may be more."""
 
     queue: str
     state: str
     jobs: int
     counted_at: datetime | None = None
+    is_partial: bool = False
 
 
 class QueueRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,6 +29,8 @@ class QueueRecord(msgspec.Struct, frozen=True, kw_only=True):
         limits: how many limits are set on it and its key groups.
         ageing_seconds: how long a pending job waits for one more priority; None: it keeps the one it has.
         unserved_kinds: have ready jobs here that no live worker serves; none while it is paused.
+        counted_at: when the oldest of the counts was made; None if all of them just now.
+        is_partial: the count of pending jobs ended at a thousand, there may be more.
     """
 
     queue: str
@@ -41,6 +41,8 @@ class QueueRecord(msgspec.Struct, frozen=True, kw_only=True):
     limits: int
     ageing_seconds: float | None
     unserved_kinds: list[str]
+    counted_at: datetime | None = None
+    is_partial: bool = False
 
 
 class LimitRecord(msgspec.Struct, frozen=True, kw_only=True):

@@ -115,12 +115,14 @@ def collect(
 
     A flag that names the data folder of embedded Postgres means that one, whatever database the environment or the file names.
 
-    Raises SettingsError for an unknown name or an unreadable file.
+    Raises SettingsError for an unknown name, an unreadable file, or flags that name two databases.
     """
     known = tuple(names)
     found = from_file(known, file_to_read(environ, file))
     found.update(from_environment(known, environ))
     named = from_flags(known, flags)
+    if {"data_folder", "database_url"} <= named.keys():
+        raise SettingsError("--data-folder and --database-url name two databases: give one of them")
     if "data_folder" in named:
         for name in ("database_url", "direct_database_url"):
             found.pop(name, None)

@@ -79,6 +79,18 @@ def test_a_limit_that_makes_no_sense_and_a_name_that_no_queue_can_have_are_refus
     assert (answer.status, answer.body["code"]) == (404, "not_found")
 
 
+def test_a_queue_with_a_comma_in_its_name_is_refused(gateway: RunningGateway) -> None:
+    for method, path, body in [
+        ("POST", "pause", None),
+        ("POST", "resume", None),
+        ("PUT", "limits", {"max_running": 3}),
+        ("DELETE", "limits", None),
+        ("PUT", "ageing", {"every": 300}),
+    ]:
+        refused = gateway.call(method, f"/api/queues/a,b/{path}", body)
+        assert (refused.status, "queue has a comma" in refused.body["detail"]) == (422, True), path
+
+
 def test_what_a_queue_waits_for_and_its_groups_are_told(gateway: RunningGateway) -> None:
     for group in ("a", "a", "b"):
         gateway.call("POST", "/api/jobs", {"kind": "k", "queue": "q/1", "key_group": group})

@@ -12,12 +12,11 @@ from leasehold.checks.schema import (
     days_with_partitions,
     judge_drift,
     judge_partitions,
-    schema_problem,
 )
 from leasehold.checks.verdicts import Check
 from leasehold.database import Database
 from leasehold.database.migrations import SchemaState
-from leasehold.database.migrations.state import compare_descriptions, describe_schema
+from leasehold.database.migrations.state import compare_descriptions, describe_schema, schema_problem
 
 TODAY = date(2030, 12, 31)
 

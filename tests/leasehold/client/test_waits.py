@@ -36,6 +36,12 @@ def watch_of(client: Client) -> Any:
     return client._core.ends._watch  # pyright: ignore[reportPrivateUsage]
 
 
+async def has_looked(client: Client) -> bool:
+    """Whether somebody waits whose chain was open at the first look."""
+    watch = watch_of(client)
+    return watch is not None and any(wait.looked for waits in watch._waits.values() for wait in waits)
+
+
 async def until(question: Callable[[], Awaitable[object]], answer: object = True) -> None:
     """As `eventually`, in either flavour."""
     given_up, last = monotonic() + PATIENCE, None
@@ -107,7 +113,7 @@ async def test_without_notifications_polling_finds_it(client: Client) -> None:
 
     async with tasks() as start:
         start(wait)
-        await pause(0.06)
+        await until(lambda: has_looked(client))
         assert (await listeners(client), await waiters(client)) == (0, 0)
         await client.chains.complete(chain_id, [1, 2])
     assert outputs == [[1, 2]]

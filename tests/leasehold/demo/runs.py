@@ -18,7 +18,7 @@ def job(job_id: int, kind: str = "measure", **changes: Any) -> JobRecord:
     """It is completed by worker.1 after as many seconds as its id says."""
     given: dict[str, Any] = dict.fromkeys(JobRecord.__struct_fields__)
     given |= {"id": job_id, "state": "completed", "kind": f"census.{kind}", "attempt": 1, "worker_id": "worker.1"}
-    given |= {"args": {"file": f"{job_id}.py", "pause": 0.0} if kind == "measure" else {}, "created_at": START}
+    given |= {"args": {"file": f"{job_id}.py", "cue": ""} if kind == "measure" else {}, "created_at": START}
     given |= {"started_at": START + timedelta(milliseconds=job_id), "finished_at": START + timedelta(seconds=job_id)}
     return JobRecord(**given | changes)
 

@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
 
 from leasehold.demo.run import pickup_of, span_of
-from tests.leasehold.demo.runs import START, failure, job, jobs, run
+from tests.leasehold.demo.runs import failure, job, jobs, run
 
 
 def test_recovery_is_counted_from_the_kill() -> None:
@@ -25,15 +23,14 @@ def test_a_lost_job_is_counted_once_for_each_way_to_notice_it() -> None:
     assert run(jobs=[]).lost == 4
 
 
-def test_the_worker_to_kill_runs_the_most_jobs_that_take_some_time_yet() -> None:
-    def running(job_id: int, worker: str, pause: float) -> object:
-        return job(job_id, state="running", worker_id=worker, args={"pause": pause}, started_at=START)
+def test_the_worker_to_kill_runs_the_most_jobs_that_wait_for_the_cue() -> None:
+    def running(job_id: int, worker: str, cue: str) -> object:
+        return job(job_id, state="running", worker_id=worker, args={"cue": cue})
 
-    seen_at = START + timedelta(seconds=1)
-    slow = [running(5, "worker.1", 3.0), running(6, "worker.2", 3.0), running(7, "worker.2", 3.0)]
-    quick = [running(number, "worker.3", 1.5) for number in (8, 9, 10)]
-    assert run(jobs=[*slow, *quick], seen_at=seen_at).busy_worker() == "worker.2"
-    assert run(jobs=[*jobs(), *quick], seen_at=seen_at).busy_worker() is None
+    slow = [running(5, "worker.1", "/cue"), running(6, "worker.2", "/cue"), running(7, "worker.2", "/cue")]
+    quick = [running(number, "worker.3", "") for number in (8, 9, 10)]
+    assert run(jobs=[*slow, *quick]).busy_worker() == "worker.2"
+    assert run(jobs=[*jobs(), *quick]).busy_worker() is None
 
 
 def test_pick_up_is_told_of_first_attempts_only() -> None:

@@ -74,4 +74,5 @@ def test_a_flag_that_names_the_data_folder_means_that_database_and_not_one_that_
         assert (settings.data_folder, settings.database_url, settings.direct_database_url) == ("here", None, None)
         assert load_settings({"data_folder": None}, variables).database_url is not None
     both = {"data_folder": "here", "database_url": "postgresql://test/shop"}
-    assert load_settings(both, environ).database_url == "postgresql://test/shop"
+    with pytest.raises(SettingsError, match="--data-folder and --database-url name two databases: give one of them"):
+        load_settings(both, environ)

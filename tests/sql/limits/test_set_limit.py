@@ -40,8 +40,9 @@ async def test_the_burst_is_by_default_that_of_one_second(database: Database, su
 
 
 REFUSED: list[tuple[dict[str, object], str]] = [
-    ({"queue": ""}, "a queue to limit must be named"),
-    ({"queue": None}, "a queue to limit must be named"),
+    ({"queue": ""}, "queue must have 1 to 200 bytes, not 0"),
+    ({"queue": None}, "queue is missing"),
+    ({"queue": "a,b"}, "queue has a comma"),
     ({"max_running": None}, "a limit needs max_running, a rate, or both"),
     ({"max_running": -1}, "max_running must be 0 or more, not -1"),
     ({"rate": 0.0}, "rate must be more than 0"),

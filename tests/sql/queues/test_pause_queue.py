@@ -4,7 +4,6 @@ import pytest
 import trio
 
 from leasehold.database import Database, Row
-from leasehold.errors import BadInput
 from tests.sql.limits.test_set_limit import GATED
 from tests.sql.workers.commands.test_wake_idle_workers import heard
 from tests.support.sql_jobs import enqueue, states
@@ -34,12 +33,6 @@ async def test_running_jobs_go_on_and_new_ones_may_be_enqueued(database: Databas
     assert await worker.complete(claimed) == {}
     assert await worker.claim() == []
     assert await states(database) == {1: "completed", 2: "pending"}
-
-
-async def test_a_queue_must_be_named(database: Database, subtests: pytest.Subtests) -> None:
-    for queue in ["", None]:
-        with subtests.test(queue=queue), pytest.raises(BadInput, match="a queue to pause must be named"):
-            await database.call("pause_queue", queue)
 
 
 async def test_workers_are_told_once(database: Database) -> None:

@@ -31,12 +31,6 @@ async def test_a_paused_queue_stays_paused(database: Database) -> None:
     assert tuple(row) == ("why", timedelta(seconds=1))
 
 
-async def test_the_queue_must_be_named(database: Database, subtests: pytest.Subtests) -> None:
-    for queue in ["", None]:
-        with subtests.test(queue=queue), pytest.raises(BadInput, match="a queue whose jobs are to age must be named"):
-            await database.call("set_ageing", queue, timedelta(minutes=1))
-
-
 async def test_senseless_spans_are_refused(database: Database, subtests: pytest.Subtests) -> None:
     for every in [timedelta(0), timedelta(seconds=-5), timedelta(milliseconds=999), timedelta(days=31)]:
         await empty(database)

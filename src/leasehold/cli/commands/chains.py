@@ -206,7 +206,7 @@ async def chains_wait(
       leasehold chains wait $(leasehold enqueue echo) --timeout 1m
     """
     async with context.client() as client:
-        output: Any = await client.wait(chain_id, timeout=parse_duration(timeout) if timeout else None)
+        output: Any = await client.wait(chain_id, timeout=None if timeout is None else parse_duration(timeout))
     return ChainOutput(chain_id=chain_id, output=output)
 
 

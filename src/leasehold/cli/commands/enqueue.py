@@ -85,12 +85,12 @@ async def enqueue(
         key=key,
         key_group=key_group,
         delay=_seconds(delay),
-        run_at=parse_instant(run_at) if run_at else None,
+        run_at=None if run_at is None else parse_instant(run_at),
         idempotency_key=idempotency_key,
         max_attempts=max_attempts,
         timeout=_seconds(timeout),
-        deadline=parse_duration(deadline) if deadline else None,
-        metadata=parse_object("metadata", metadata) if metadata else None,
+        deadline=None if deadline is None else parse_duration(deadline),
+        metadata=None if metadata is None else parse_object("metadata", metadata),
     )
     place = context.settings_with({"app": app}).app
     async with context.client(load_app(place) if place else None) as client:
@@ -145,4 +145,4 @@ def _read(args: str, terminal: Terminal) -> str:
 
 
 def _seconds(span: str | None) -> float | None:
-    return parse_duration(span) / timedelta(seconds=1) if span else None
+    return None if span is None else parse_duration(span) / timedelta(seconds=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
@@ -63,7 +64,9 @@ async def events(
     event: Annotated[tuple[str, ...], Parameter(help="Only these, e.g. job_failed.", negative=())] = (),
     job: Annotated[int | None, AN_ID, Parameter(help="Only this job.")] = None,
     chain: Annotated[int | None, AN_ID, Parameter(help="Only the jobs of this chain.")] = None,
-    since: Annotated[str, Parameter(help="How far back to begin, e.g. 90s, 5m, 1h.")] = "10m",
+    since: Annotated[
+        str, Parameter(help="How far back to begin, e.g. 90s, 5m, 1h.", allow_leading_hyphen=True)
+    ] = "10m",
     follow: Annotated[bool, Parameter(alias="-f", help="Go on with what happens.", negative=())] = False,
     context: Annotated[CommandContext, INJECTED],
 ) -> list[Change] | None:
@@ -77,7 +80,7 @@ async def events(
       leasehold events --queue crawl --follow
     """
     refuse_unknown_events(event)
-    span = parse_duration(since)
+    span = parse_duration(re.sub(r"^-(?=\d)", "", since))  # what is five minutes back may be written with its sign
     wanted = Wanted(events=event, queues=queue, kinds=kind, job_id=job, chain_id=chain)
     async with context.database() as database:
         client = context.services.client(database)

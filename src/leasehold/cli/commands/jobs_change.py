@@ -105,7 +105,11 @@ class Matching:
 
     def choices(self) -> list[str]:
         """The flags given that choose jobs."""
-        return [each.name for each in fields(self) if each.name not in MODES and getattr(self, each.name)]
+        return [
+            each.name
+            for each in fields(self)
+            if each.name not in MODES and getattr(self, each.name) not in (None, False)
+        ]
 
     def common(self) -> dict[str, Any]:
         """What all the client calls take."""
@@ -120,7 +124,7 @@ class Matching:
     def span(self, verb: str, prefix: str = "") -> dict[str, Any]:
         """The flags `after` and `before`, with this prefix, as the client calls them."""
         given = {f"{verb}_{name}": getattr(self, prefix + name) for name in ("after", "before")}
-        return {name: parse_instant(text) if text else None for name, text in given.items()}
+        return {name: None if text is None else parse_instant(text) for name, text in given.items()}
 
     def is_meant(self, ids: tuple[int, ...]) -> bool:
         """Whether to choose by these flags rather than by ids. Raises BadInput if that is not clear."""

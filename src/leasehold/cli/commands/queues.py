@@ -15,7 +15,7 @@ from rich.text import Text
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import shown_as
-from leasehold.cli.views import STATE_STYLES, ago, parse_duration, plain, table
+from leasehold.cli.views import ago, count_text, counts_age, parse_duration, plain, table
 from leasehold.observability.wording import show_span
 from leasehold.records.jobs import HELD
 from leasehold.records.queues import QueueRecord
@@ -47,7 +47,7 @@ MOST_KINDS = 3
 
 
 def view_queues(queues: list[QueueRecord], now: datetime) -> Sequence[RenderableType]:
-    """One line per queue, with what was set about it at its end."""
+    """One line per queue, with what was set about it at its end, and how old the counts are."""
     rows = [
         [
             plain(each.queue),
@@ -59,12 +59,12 @@ def view_queues(queues: list[QueueRecord], now: datetime) -> Sequence[Renderable
         for each in queues
     ]
     heads = ["queue", *COLUMNS, "failed", "workers", "note"]
-    return [table(heads, rows, right=heads[1:-1])]
+    return [table(heads, rows, right=heads[1:-1]), *counts_age([each.counted_at for each in queues], now)]
 
 
 def _count(queue: QueueRecord, states: Sequence[str]) -> Text:
     jobs = sum(queue.counts.get(state, 0) for state in states)
-    return Text(f"{jobs:,}", STATE_STYLES[states[0]]) if jobs else Text("·", "dim")
+    return count_text(jobs, states[0], is_partial=queue.is_partial and "pending" in states)
 
 
 def unserved_note(kinds: Sequence[str]) -> str:

@@ -202,7 +202,7 @@ async def import_run(
       leasehold import run procrastinate --yes
     """
     if not yes:
-        raise BadInput("this moves jobs and schedules: look with  leasehold import plan,  then add --yes")
+        raise BadInput("this moves jobs and schedules: look with `leasehold import plan`, then add --yes")
     async with context.client() as client:
         return await sources_of(client).migrate(source)
 

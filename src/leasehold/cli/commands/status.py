@@ -13,10 +13,10 @@ from rich.text import Text
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import shown_as
-from leasehold.cli.views import STATE_STYLES, ago, plain, state_text, table
+from leasehold.cli.views import ago, count_text, counts_age, plain, state_text, table
 from leasehold.observability.wording import show_span
 from leasehold.records.jobs import ANY_STATE
-from leasehold.records.queues import MOST_COUNTED, QueueCounts
+from leasehold.records.queues import QueueCounts
 from leasehold.records.workers import WorkerRecord
 
 
@@ -41,41 +41,30 @@ def view_status(report: StatusReport, now: datetime) -> Sequence[RenderableType]
     queues = _queue_table(report.queues) if report.queues else Text("no jobs")
     workers = _worker_table(report.workers) if report.workers else Text("no workers: leasehold run worker")
     paused = [Text(), _paused_table(report.paused, now)] if report.paused else []
-    return [queues, *_age(report.queues, now), *paused, Text(), workers]
+    return [queues, *counts_age([each.counted_at for each in report.queues], now), *paused, Text(), workers]
 
 
 def _queue_table(queues: list[QueueCounts]) -> RenderableType:
-    counts = {(each.queue, each.state): each.jobs for each in queues}
+    counts = {(each.queue, each.state): each for each in queues}
     names = sorted({queue for queue, _ in counts})
-    rows = [[plain(name), *_cells(counts, name)] for name in names]
+    rows = [[plain(name), *(_cell(state, counts.get((name, state))) for state in ANY_STATE)] for name in names]
     if len(names) > 1:
-        rows.append([Text("all", "bold"), *_cells(_totals(queues), "all")])
+        rows.append([Text("all", "bold"), *(_cell(state, *_in(state, queues)) for state in ANY_STATE)])
     return table(["queue", *ANY_STATE], rows, right=ANY_STATE)
 
 
-def _age(queues: list[QueueCounts], now: datetime) -> list[Text]:
-    """How old the counts are that were not made for this answer, and which of them are no more than a beginning."""
-    counted = [each.counted_at for each in queues if each.counted_at is not None]
-    begun = [each.queue for each in queues if each.counted_at and each.state == "pending" and each.jobs == MOST_COUNTED]
-    more = f"; {', '.join(begun)}: {MOST_COUNTED:,} or more" if begun else ""
-    return [plain(f"large tables were counted {ago(min(counted), now)}{more}", "dim")] if counted else []
+def _in(state: str, queues: list[QueueCounts]) -> list[QueueCounts]:
+    return [each for each in queues if each.state == state]
+
+
+def _cell(state: str, *counts: QueueCounts | None) -> Text:
+    there = [each for each in counts if each]
+    return count_text(sum(each.jobs for each in there), state, is_partial=any(each.is_partial for each in there))
 
 
 def _paused_table(paused: list[PausedQueue], now: datetime) -> RenderableType:
     rows = [[plain(each.queue, "yellow"), ago(each.paused_at, now), plain(each.reason or "")] for each in paused]
     return table(["paused queue", "since", "reason"], rows)
-
-
-def _cells(counts: dict[tuple[str, str], int], queue: str) -> list[Text]:
-    jobs = [(state, counts.get((queue, state), 0)) for state in ANY_STATE]
-    return [Text(f"{count:,}", STATE_STYLES[state]) if count else Text("·", "dim") for state, count in jobs]
-
-
-def _totals(counts: list[QueueCounts]) -> dict[tuple[str, str], int]:
-    totals: dict[tuple[str, str], int] = {}
-    for each in counts:
-        totals["all", each.state] = totals.get(("all", each.state), 0) + each.jobs
-    return totals
 
 
 def _worker_table(workers: list[WorkerRecord]) -> RenderableType:

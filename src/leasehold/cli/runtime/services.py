@@ -11,7 +11,6 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leasehold.checks.schema import schema_problem
 from leasehold.errors import SchemaMismatch, SchemaOutdated
 
 if TYPE_CHECKING:
@@ -196,6 +195,8 @@ def schema_notice(state: SchemaState) -> str | None:
 
 
 def _judged(state: SchemaState) -> str | None:
+    from leasehold.database.migrations.state import schema_problem
+
     if problem := schema_problem(state):
         raise (SchemaMismatch if state.status == "newer" else SchemaOutdated)(problem)
     return schema_notice(state)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import difflib
 import re
 import traceback
+from collections.abc import Sequence
 from dataclasses import fields
+from itertools import pairwise
 from typing import cast
 
 from cyclopts import CycloptsError
-from cyclopts.exceptions import UnknownCommandError, UnknownOptionError
+from cyclopts.exceptions import MissingArgumentError, UnknownCommandError, UnknownOptionError, UnusedCliTokensError
 
 from leasehold.cli.runtime.exit_codes import ExitCode, exit_code_of
 from leasehold.cli.runtime.options import CommonOptions
 from leasehold.cli.runtime.terminal import Terminal
 from leasehold.cli.shell.command_table import MODULES
-from leasehold.errors import LeaseholdError, LockTimeout
+from leasehold.errors import LeaseholdError, LockTimeout, NoAnswer
 from leasehold.observability.logs import escape_controls, redact_dsns
 from leasehold.settings.sources import flag_name
 
@@ -42,6 +44,7 @@ OTHER_WORDS = {
     "dashboard": "gateway",
     "delay": "enqueue",
     "delete": "jobs cancel",
+    "help": "--help",
     "init": "migrate",
     "inspect": "status",
     "log": "jobs logs",
@@ -52,10 +55,15 @@ OTHER_WORDS = {
     "serve": "gateway",
     "shell": "psql",
     "start": "up",
+    "version": "--version",
     "web": "gateway",
     "worker": "run worker",
 }
 MOST = 3
+HINTS: dict[type[LeaseholdError], str] = {
+    LockTimeout: "; `leasehold doctor` tells who has the lock",
+    NoAnswer: "; `leasehold doctor` tells whether somebody has a lock",
+}
 
 
 def in_words_of_commands(text: str) -> str:
@@ -81,10 +89,21 @@ def complain_about_usage(error: CycloptsError, terminal: Terminal) -> int:
         flags = [flag_name(each.name) for each in fields(CommonOptions)]
         nearest = difflib.get_close_matches(error.token.keyword or "", flags, n=1)
         text += f" Did you mean {nearest[0]}?" if nearest else ""
+    text = text.replace("int|None", "int")
+    if isinstance(error, UnusedCliTokensError):
+        text = f"too many arguments: {' '.join(error.unused_tokens or [])}"
+    if isinstance(error, MissingArgumentError):
+        text += _with_dash(error.keyword, error.root_input_tokens or [])
     if isinstance(error, UnknownCommandError):
         meant = " or ".join(f'"{name}"' for name in other_commands((error.unused_tokens or [""])[0]))
         text = re.sub(r'("\.)( Did you mean [^?]*\?)?', rf"\1 Did you mean {meant}?", text, count=1) if meant else text
     return _say(text[:1].lower() + text[1:], ExitCode.USAGE, terminal)
+
+
+def _with_dash(flag: str | None, tokens: Sequence[str]) -> str:
+    """What to write if the word after a flag is its value although it looks like another flag."""
+    values = [value for word, value in pairwise(tokens) if word == flag and re.match("-[^-]", value)]
+    return f" If {values[0]} is its value, write {flag}={values[0]}." if values else ""
 
 
 def complain(error: BaseException, terminal: Terminal, *, has_traceback: bool) -> int:
@@ -100,8 +119,8 @@ def complain(error: BaseException, terminal: Terminal, *, has_traceback: bool) -
     if code is ExitCode.INTERRUPTED:
         return _say("interrupted", code, terminal)
     if isinstance(cause, LeaseholdError):
-        hint = "; `leasehold doctor` tells who has the lock" if isinstance(cause, LockTimeout) else ""
-        return _say(in_words_of_commands(str(cause)) + hint, code, terminal)
+        hints = (text for kind, text in HINTS.items() if isinstance(cause, kind))
+        return _say(in_words_of_commands(str(cause)) + next(hints, ""), code, terminal)
     hint = "" if has_traceback else " (--log-level debug shows where)"
     return _say(f"{type(cause).__qualname__}: {cause}{hint}", code, terminal)
 

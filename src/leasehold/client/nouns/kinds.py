@@ -34,7 +34,7 @@ class Kinds(Part):
         rows = await self._database.call("list_kinds", kind)
         if not rows:
             raise NotFound(
-                f"no app has declared a kind {kind!r}; workers do when they start, and leasehold kinds sync does"
+                f"no app has declared a kind {kind!r}; workers do when they start, and `leasehold kinds sync` does"
             )
         return _record(rows[0])
 

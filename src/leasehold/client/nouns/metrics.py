@@ -39,6 +39,7 @@ class Metrics(Part):
                 state=row["state"],
                 jobs=row["jobs"],
                 counted_at=None if row["is_exact"] else row["counted_at"],
+                is_partial=row.get("is_partial", False),
             )
             for row in rows
         ]

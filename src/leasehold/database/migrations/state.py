@@ -43,6 +43,9 @@ Description = Mapping[str, str]
 """By kind and name (`index jobs.jobs_pending`), the definition in one line."""
 
 
+Status = Literal["missing", "older", "same", "newer"]
+
+
 class SchemaState(msgspec.Struct, frozen=True, kw_only=True):
     """How the schema in a database compares with this code.
 
@@ -51,7 +54,7 @@ class SchemaState(msgspec.Struct, frozen=True, kw_only=True):
     were made from other texts. `lacking`: what this code has to do without, as "FUNCTION without PARAMETER".
     """
 
-    status: Literal["missing", "older", "same", "newer"]
+    status: Status
     version: int
     expected: int
     oldest: int = 0
@@ -59,6 +62,13 @@ class SchemaState(msgspec.Struct, frozen=True, kw_only=True):
     pending: tuple[str, ...] = ()
     differing: tuple[str, ...] = ()
     lacking: tuple[str, ...] = ()
+
+
+def status_of(version: int, expected: int) -> Status:
+    """How the version of a schema stands to that of this code; 0: there is none."""
+    if version == 0:
+        return "missing"
+    return "older" if version < expected else "newer" if version > expected else "same"
 
 
 class Applied(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,13 +105,8 @@ class Applied(msgspec.Struct, frozen=True, kw_only=True):
 
     def compare(self, wanted: Catalogue) -> SchemaState:
         """The difference, for people and for `doctor`."""
-        status: Literal["missing", "older", "same", "newer"] = "same"
-        if self.version == 0:
-            status = "missing"
-        elif self.version != wanted.version:
-            status = "older" if self.version < wanted.version else "newer"
         return SchemaState(
-            status=status,
+            status=status_of(self.version, wanted.version),
             version=self.version,
             expected=wanted.version,
             oldest=min(released_schema(), wanted.version),
@@ -132,16 +137,34 @@ async def read_other_tables(session: OpenTransaction) -> int:
     return rows[0]["tables"]
 
 
+def schema_problem(state: SchemaState) -> str | None:
+    """Why this code cannot work on a schema in this state, and what to do; None if it can."""
+    have = f"the schema is at version {state.version}"
+    match state.status:
+        case "missing":
+            return "the database has no leasehold schema yet: run `leasehold migrate`"
+        case "older" if state.version < state.oldest:
+            return f"{have} and this code needs {state.expected}: run `leasehold migrate`"
+        case "newer" if state.breaking:
+            return f"{have}, which is too new for this code: install a newer leasehold"
+        case _:
+            return None
+
+
 async def check_version(database: Caller) -> None:
     """Raises SchemaOutdated if the schema is missing or older than that of the last release, and SchemaMismatch if it is newer than
     this code by a breaking change."""
     expected = Catalogue.read().version
-    [row] = await database.fetch(VERSIONS, expected)
-    version = row["version"]
-    if version < max(1, min(released_schema(), expected)):
-        raise SchemaOutdated(f"The schema has version {version}, this code needs {expected}; run `leasehold migrate`")
-    if row["breaking"]:
-        raise SchemaMismatch(f"The schema has version {version}, this code knows {expected}; update leasehold")
+    oldest = max(1, min(released_schema(), expected))
+    try:
+        [row] = await database.fetch(VERSIONS, expected)
+        version, breaking = row["version"], row["breaking"]
+    except SchemaOutdated:  # not even the table of its versions is there
+        version, breaking = 0, False
+    status = status_of(version, expected)
+    state = SchemaState(status=status, version=version, expected=expected, oldest=oldest, breaking=breaking)
+    if problem := schema_problem(state):
+        raise (SchemaMismatch if state.breaking else SchemaOutdated)(problem)
 
 
 class Drift(msgspec.Struct, frozen=True):

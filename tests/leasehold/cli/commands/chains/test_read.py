@@ -93,6 +93,7 @@ def test_a_wait_in_vain_ends_with_a_code_of_its_own_and_one_for_a_cancelled_chai
     done = cli("chains", "wait", "1", "--timeout", "10ms")
     assert (done.code, done.out) == (8, "")
     assert "chain 1 is still open after 0.01 s" in done.err
+    assert "'' is no duration" in cli("chains", "wait", "1", "--timeout", "").err
     sql("select leasehold.cancel_chain(1, 'no money')")
     failed = cli("chains", "wait", "1")
     assert (failed.code, "chain 1 was cancelled: no money at job 1 (pay)" in failed.err) == (1, True)

@@ -98,6 +98,11 @@ def test_args_may_come_from_a_file_or_from_standard_input(cli: Cli, sql: Sql, tm
 
 
 REFUSED: list[tuple[list[str], str]] = [
+    (["echo", "--delay", ""], "'' is no duration"),
+    (["echo", "--timeout", ""], "'' is no duration"),
+    (["echo", "--deadline", ""], "'' is no duration"),
+    (["echo", "--run-at", ""], "'' is no instant"),
+    (["echo", "--metadata", ""], "metadata is no JSON"),
     (["echo", "{"], "args is no JSON"),
     (["echo", "@/no/such.json"], "cannot read args from /no/such.json"),
     (["echo", "[1]"], "args must be a JSON object"),

@@ -51,6 +51,8 @@ def test_what_happened_is_shown_in_its_order_as_text_as_json_and_by_filter(cli: 
         (("--job", "2"), 1),
         (("--chain", "1"), 2),
         (("--queue", "other"), 0),
+        (("--since", "-5m"), 3),
+        (("--since=-5m",), 3),
     ]:
         assert len(cli("events", *words, "--output", "json").json()) == count, words
 
@@ -60,6 +62,7 @@ def test_nothing_to_show_is_said_and_a_span_that_is_none_refused(cli: Cli) -> No
     assert (done.code, done.out, done.err) == (0, "", "none\n")
     refused = cli("events", "--since", "yesterday")
     assert (refused.code, "'yesterday' is no duration" in refused.err) == (2, True)
+    assert "'--queue' is no duration" in cli("events", "--since", "--queue").err
 
 
 def test_events_that_there_are_none_of_are_refused(run_cli: Cli) -> None:

@@ -85,12 +85,13 @@ def test_pending_jobs_that_came_after_the_count_of_a_large_table_are_not_left_ou
     sql("do $$begin execute format('alter database %I set leasehold.small_table = %L', current_database(), -1); end$$;")
     sql("select leasehold.measure_depths()")
     sql("insert into leasehold.jobs (kind, queue) select 'echo', 'new' from generate_series(1, 1001)")
-    shown = [line.split() for line in cli("status", "--output", "text").out.splitlines()]
-    assert ["new", "1,000"] in [words[:2] for words in shown]
-    assert next(words for words in shown if words[:2] == ["large", "tables"])[-5:] == [
-        "ago;",
-        "new:",
-        "1,000",
-        "or",
-        "more",
-    ]
+    shown = [re.split("  +", line.strip())[:2] for line in cli("status", "--output", "text").out.splitlines()]
+    assert shown[1:4] == [["crawl", "1"], ["new", "1,000 or more"], ["all", "1,001 or more"]]
+    counts = cli("status", "--output", "json").json()["queues"]
+    assert {each["queue"]: each.get("is_partial", False) for each in counts} == {"crawl": False, "new": True}
+    listed = cli("queues", "list", "--output", "text").out.splitlines()
+    assert [re.split("  +", line.strip())[:2] for line in listed[1:3]] == [["crawl", "1"], ["new", "1,000 or more"]]
+    assert listed[3].startswith("large tables were counted ")
+    queues = cli("queues", "list", "--output", "json").json()
+    assert {each["queue"]: each["is_partial"] for each in queues} == {"crawl": False, "new": True}
+    assert all(each["counted_at"] for each in queues)

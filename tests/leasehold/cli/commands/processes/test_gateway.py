@@ -55,7 +55,7 @@ def test_somebody_who_wants_to_know_at_once_learns_that_there_is_no_schema(
 ) -> None:
     done = run_cli("gateway", "--fail-fast", "--database-url", empty_database_url, "--port", "0")
     assert done.code == 6
-    assert "leasehold migrate" in done.err
+    assert done.err == "error: the database has no leasehold schema yet: run `leasehold migrate`\n"
 
 
 def test_a_schema_that_is_too_new_is_refused_before_anything_is_served(
@@ -64,7 +64,7 @@ def test_a_schema_that_is_too_new_is_refused_before_anything_is_served(
     psql(fresh_database_url, NEWER)
     done = run_cli("gateway", "--database-url", fresh_database_url, "--port", "0")
     assert done.code == 6
-    assert "update leasehold" in done.err
+    assert "is too new for this code: install a newer leasehold" in done.err
 
 
 def test_somebody_who_wants_to_know_at_once_learns_that_the_database_cannot_be_reached(run_cli: Cli) -> None:

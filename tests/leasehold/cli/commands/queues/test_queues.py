@@ -22,6 +22,14 @@ def test_pausing_and_resuming_tell_whether_they_changed_anything(cli: Cli) -> No
     }
 
 
+def test_two_queues_in_one_name_are_refused(cli: Cli) -> None:
+    for words in (("pause",), ("resume",), ("age",), ("limit", "--max-running", "2"), ("unlimit",)):
+        refused = cli("queues", *words, "mail,crawl")
+        assert refused.code == 2
+        assert refused.err == "error: queue has a comma, which stands between queues in settings: 'mail,crawl'\n"
+    assert cli("wake", "mail,crawl").code == 2
+
+
 def test_a_queue_that_nobody_knows_is_paused_with_a_note_that_names_the_nearest_known_one(cli: Cli, sql: Sql) -> None:
     sql("select leasehold.enqueue_job('echo', queue => 'crawl')")
     paused = cli("queues", "pause", "crwal", "--output", "text")
