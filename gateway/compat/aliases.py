@@ -108,9 +108,24 @@ CHANGES: dict[str, dict[str, object]] = {
     },
 }
 IN_PLACE: dict[str, dict[str, object]] = {
+    "GET /api/schedules": {
+        "handler": schedules.list_task_schedules,
+        "response": Page[schedules.TaskScheduleRecord],
+    },
+    "GET /api/schedules/{name}": {
+        "handler": schedules.show_task_schedule,
+        "response": schedules.TaskScheduleRecord,
+    },
+    "POST /api/schedules": {
+        "handler": schedules.create_task_schedule,
+        "request": schedules.TaskScheduleBody,
+        "response": schedules.TaskScheduleRecord,
+        "example": {"name": "discovery", "role": "store_discovery", "interval_hours": 24, "priority": 5},
+    },
     "PUT /api/schedules/{name}": {
         "handler": schedules.put_schedule_or_part,
         "request": schedules.TaskScheduleBody,
+        "response": schedules.TaskScheduleRecord,
         "summary": "Change a schedule by a part of it",
         "example": {"enabled": False, "interval_hours": 6},
     },

@@ -23,8 +23,9 @@ from leasehold.gateway.nouns.schedules import (
     RowsBody,
     ScheduleName,
     ScheduleParameters,
+    SchedulesParameters,
 )
-from leasehold.gateway.routing.routes import Call, NoParameters
+from leasehold.gateway.routing.routes import Call, NoParameters, Reply
 from leasehold.records.jobs import KeyedJob
 from leasehold.schedules.definition import ScheduleChange, ScheduleDefinition
 from leasehold.schedules.records import FiredTick, ScheduleRecord
@@ -56,6 +57,16 @@ TaskScheduleBody = msgspec.defstruct(
         "whole definition, as in `/openapi.json`."
     },
 )
+
+
+class TaskScheduleRecord(ScheduleRecord, frozen=True, kw_only=True):
+    """A schedule with the columns of `task_schedules` beside its own. `interval_hours` is null where it fires by a cron expression
+    or once."""
+
+    role: str
+    interval_hours: float | None
+    state_code: Any
+    last_task_count: int | None
 
 
 ROLES_GENERATED = {
@@ -108,7 +119,42 @@ CLASHES = {"role": ("kind", "queue"), "interval_hours": ("every", "cron", "at"),
 """Two words for one thing never meet in one body."""
 
 
-async def put_schedule_or_part(call: Call[ChangeParameters, msgspec.Struct]) -> ScheduleRecord:
+def task_schedule_of(schedule: ScheduleRecord) -> TaskScheduleRecord:
+    """The schedule with their names beside ours, as the view `task_schedules` has them. Pure."""
+    return TaskScheduleRecord(
+        **msgspec.structs.asdict(schedule),
+        role=schedule.kind,
+        interval_hours=None if schedule.every is None else schedule.every / HOUR,
+        state_code=schedule.args.get("state_code", (schedule.metadata or {}).get("state_code")),
+        last_task_count=schedule.last_job_count,
+    )
+
+
+async def list_task_schedules(call: Call[SchedulesParameters, None]) -> Page[TaskScheduleRecord]:
+    """A page of schedules by name, with the columns of `task_schedules` beside ours."""
+    found = await schedules.list_schedules(call)
+    return Page([task_schedule_of(each) for each in found.items], found.next)
+
+
+async def show_task_schedule(call: Call[ScheduleParameters, None]) -> TaskScheduleRecord:
+    """One schedule, with the columns of `task_schedules` beside ours."""
+    return task_schedule_of(await schedules.show_schedule(call))
+
+
+async def create_task_schedule(call: Call[NoParameters, msgspec.Struct]) -> Reply:
+    """Makes a schedule, in their words (`role`, `interval_hours`, `state_code`) or in ours. A role is kind and queue, and its tasks
+    are retried three times where `max_attempts` does not say otherwise."""
+    given = schedules.fields_of(call.body)
+    retries = {"max_attempts": DEFAULT_RETRIES + 1} if "role" in given else {}
+    try:
+        whole = msgspec.convert({**retries, **changes_of(given)}, ScheduleDefinition)
+    except msgspec.ValidationError as error:
+        raise refuse_shape(error, call.raw, ScheduleDefinition) from None
+    made = await schedules.create_schedule(msgspec.structs.replace(call, body=whole))  # pyright: ignore[reportArgumentType]
+    return msgspec.structs.replace(made, body=task_schedule_of(made.body))  # pyright: ignore[reportArgumentType]
+
+
+async def put_schedule_or_part(call: Call[ChangeParameters, msgspec.Struct]) -> TaskScheduleRecord:
     """Changes what is given of a schedule that there is, in their words (`role`, `interval_hours`, `state_code`) or in ours. With
     `name` and `kind` it is the whole definition: what is left out takes its default, and a schedule that is not there is made."""
     given = schedules.fields_of(call.body)
@@ -117,7 +163,7 @@ async def put_schedule_or_part(call: Call[ChangeParameters, msgspec.Struct]) -> 
             whole = msgspec.convert(given, ScheduleDefinition)
         except msgspec.ValidationError as error:
             raise refuse_shape(error, call.raw, ScheduleDefinition) from None
-        return await schedules.put_schedule(msgspec.structs.replace(call, body=whole))  # pyright: ignore[reportArgumentType]
+        return task_schedule_of(await schedules.put_schedule(msgspec.structs.replace(call, body=whole)))  # pyright: ignore[reportArgumentType]
     current = await _schedule_that_is_there(call)
     if given.pop("name", current.name) != current.name:
         raise refuse_field("$.name", "A schedule cannot be given another name")
@@ -126,7 +172,7 @@ async def put_schedule_or_part(call: Call[ChangeParameters, msgspec.Struct]) -> 
     if "args" in changes and asked.revision is None and "state_code" in given:  # made of the args that were read
         asked = msgspec.structs.replace(asked, revision=current.revision)
     part = msgspec.structs.replace(call, parameters=asked, body=ScheduleChange(**changes))  # pyright: ignore[reportArgumentType]
-    return await schedules.change_schedule(part)  # pyright: ignore[reportArgumentType]
+    return task_schedule_of(await schedules.change_schedule(part))  # pyright: ignore[reportArgumentType]
 
 
 async def _schedule_that_is_there(call: Call[ChangeParameters, msgspec.Struct]) -> ScheduleRecord:
@@ -139,9 +185,9 @@ async def _schedule_that_is_there(call: Call[ChangeParameters, msgspec.Struct]) 
         ) from error
 
 
-def changes_of(given: dict[str, Any], current: ScheduleRecord) -> dict[str, Any]:
-    """The part in our words. Raises Refusal for two words for one thing, and for the state of a schedule whose stores a query
-    gives. Pure."""
+def changes_of(given: dict[str, Any], current: ScheduleRecord | None = None) -> dict[str, Any]:
+    """What is said of a schedule in our words; `current` is None for one that is to be made. Raises Refusal for two words for one
+    thing, and for the state of a schedule whose stores a query gives. Pure."""
     for theirs, ours in CLASHES.items():
         for name in ours:
             if theirs in given and name in given:
@@ -156,11 +202,12 @@ def changes_of(given: dict[str, Any], current: ScheduleRecord) -> dict[str, Any]
     return changes
 
 
-def _args_with(state_code: str | None, current: ScheduleRecord) -> dict[str, Any]:
+def _args_with(state_code: str | None, current: ScheduleRecord | None) -> dict[str, Any]:
     """The schedule's args with this state; without one for None."""
-    if current.query is not None and current.args.get("state_code") != state_code:
+    args = {} if current is None else current.args
+    if current is not None and current.query is not None and args.get("state_code") != state_code:
         raise refuse_field("$.state_code", "Which stores it takes stands in the query of this schedule: change `query`")
-    rest = {name: value for name, value in current.args.items() if name != "state_code"}
+    rest = {name: value for name, value in args.items() if name != "state_code"}
     return rest if state_code is None else {**rest, "state_code": state_code}
 
 

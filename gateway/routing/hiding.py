@@ -43,6 +43,8 @@ CONTENTS = frozenset({"args", "output", "error", "metadata", "detail", "details"
 """Fields of answers whose content belongs to the jobs' own people."""
 TEXTS = frozenset({"message", "traceback", "explanation", "last_message", "last_error"})
 """Fields of answers with text that may repeat such content."""
+COPIES = frozenset({"platform", "state_code"})
+"""Fields of answers, in the words of task workers, that repeat what stands under the same key in such content."""
 
 MOST_REMEMBERED = 4096
 
@@ -101,6 +103,8 @@ class Hiding:
         return self._by_kind.get(kind, self._common) if isinstance(kind, str) else self._any
 
     def _field(self, name: str, value: object, judge: IsHidden) -> object:
+        if name in COPIES:
+            return cast("object", shown({name: value}, judge)[name])
         is_text = name in TEXTS and isinstance(value, str)
         return shown(value, judge) if name in CONTENTS or is_text else self.answer(value)
 

@@ -125,7 +125,7 @@ class SettingsError(BadInput):
 
 
 class NoPayloadStore(BadInput):
-    """No payload store is set: say where payloads lie with LEASEHOLD_PAYLOADS_STORE, a folder or s3://bucket/prefix."""
+    """No payload store is set: say where payloads lie with LEASEHOLD_PAYLOADS_STORE, or open_client(dsn, payloads=…) with a DSN."""
 
 
 class PayloadTooLarge(BadInput):

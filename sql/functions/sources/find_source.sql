@@ -19,7 +19,7 @@ begin
             message = 'say which source is meant; there are ' || (select string_agg(s.source, ', ' order by s.source) from leasehold.sources s);
     elsif v_found.source is null then
         raise exception using errcode = 'LH002', table = 'sources',
-            message = coalesce(format('there is no source %L', v_name), 'there is no source')
+            message = 'there is no source' || coalesce(' ' || quote_literal(v_name), '')
             || coalesce('; there are ' || (select string_agg(s.source, ', ' order by s.source) from leasehold.sources s), '; none is defined'),
             hint = 'the owner of the schema defines one with leasehold import define';
     end if;

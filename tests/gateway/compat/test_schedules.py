@@ -40,7 +40,7 @@ def test_a_part_changes_what_it_names_and_nothing_else(gateway: RunningGateway) 
     assert (by_id["every"], by_id["priority"], by_id["enabled"]) == (21_600, 5, False)
     assert {name for name, value in shown(gateway).items() if value != before[name]} <= {
         *("enabled", "every", "priority", "revision", "planned_revision", "updated_at", "next_run_at", "anchor"),
-        "updated_by",
+        *("updated_by", "interval_hours"),
     }
 
 
@@ -103,3 +103,47 @@ def test_a_part_of_no_schedule_makes_none_and_an_empty_one_changes_nothing(gatew
 def test_a_part_heeds_the_revision_that_its_sender_has_seen(gateway: RunningGateway) -> None:
     call(gateway, "PUT", f"{FETCH_ALL}?revision=1", b'{"enabled":false}')
     assert call(gateway, "PUT", f"{FETCH_ALL}?revision=1", b'{"enabled":true}', 409)["code"] == "wrong_state"
+
+
+THEIR_COLUMNS = ("role", "interval_hours", "state_code", "last_task_count")
+
+
+def test_a_schedule_is_made_in_their_words(gateway: RunningGateway) -> None:
+    sent = b'{"name":"discovery","role":"store_discovery","interval_hours":24,"priority":5,"state_code":"AZ","enabled":true}'
+    made = call(gateway, "POST", "/api/schedules", sent, 201)
+    assert [made[name] for name in THEIR_COLUMNS] == ["store_discovery", 24, "AZ", None]
+    assert (made["kind"], made["queue"], made["every"], made["max_attempts"]) == (
+        "store_discovery",
+        "store_discovery",
+        86_400,
+        4,
+    )
+    assert (made["args"], made["priority"], made["enabled"]) == ({"state_code": "AZ"}, 5, True)
+    ours = call(gateway, "POST", "/api/schedules", b'{"name":"ours","kind":"k","cron":"0 3 * * *"}', 201)
+    assert [ours[name] for name in THEIR_COLUMNS] == ["k", None, None, None]
+    assert (ours["queue"], ours["max_attempts"]) == ("default", None)
+    cases: list[tuple[bytes, str]] = [
+        (b'{"name":"n","role":"r","kind":"k","every":60}', "$.kind"),
+        (b'{"name":"n","role":"r","interval_hours":1,"every":60}', "$.every"),
+        (b'{"name":"n","role":"r","interval_hours":1,"state_code":"AZ","args":{}}', "$.args"),
+        (b'{"name":"n","interval_hours":1}', "$.kind"),
+        (b'{"role":"r","interval_hours":1}', "$.name"),
+    ]
+    for body, where in cases:
+        assert call(gateway, "POST", "/api/schedules", body, 422)["errors"][0]["path"] == where
+
+
+def test_answers_have_the_columns_of_task_schedules(gateway: RunningGateway) -> None:
+    call(gateway, "POST", "/api/schedules/refresh_arizona/trigger")
+    listed = call(
+        gateway, "GET", "/api/schedules?limit=1&cursor=" + call(gateway, "GET", "/api/schedules?limit=1")["next"]
+    )
+    assert [listed["items"][0][name] for name in ("name", *THEIR_COLUMNS)] == [
+        "refresh_arizona",
+        "product_refresh",
+        None,
+        "AZ",
+        1,
+    ]
+    assert [shown(gateway)[name] for name in THEIR_COLUMNS] == ["payload_fetch", 4, None, None]
+    assert call(gateway, "PUT", FETCH_ALL, b'{"interval_hours":6}')["interval_hours"] == 6

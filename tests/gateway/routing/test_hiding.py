@@ -55,6 +55,14 @@ def test_only_contents_are_looked_through() -> None:
     assert HIDING.answer(b"bytes") == b"bytes"
 
 
+def test_what_task_workers_read_beside_the_contents_is_hidden_as_it_is_in_them() -> None:
+    task = {"platform": "dutchie", "metadata": {"platform": "dutchie"}, "state_code": {"token": "x"}, "role": "r"}
+    hidden = {**task, "state_code": {"token": "[hidden]"}}
+    assert HIDING.answer(task) == hidden
+    assert Hiding(["platform"]).answer(task) == {**task, "platform": "[hidden]", "metadata": {"platform": "[hidden]"}}
+    assert Hiding(["*"]).answer({"state_code": None, "platform": "a"}) == {"state_code": None, "platform": "[hidden]"}
+
+
 def test_whoever_changes_jobs_sees_everything() -> None:
     assert HIDING.concerns(READER)
     assert HIDING.concerns(Identity(name="shop", scopes=scopes_of(["read", "enqueue"])))

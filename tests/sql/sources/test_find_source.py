@@ -22,5 +22,7 @@ async def test_one_that_is_not_there_is_told_with_those_that_are(tasks: Database
 
 
 async def test_without_any_it_says_who_defines_one(database: Database) -> None:
-    with pytest.raises(UnknownSource, match=r"none is defined .the owner of the schema defines one"):
+    with pytest.raises(
+        UnknownSource, match=r"^there is no source; none is defined .the owner of the schema defines one"
+    ):
         await database.call("find_source", None, False)

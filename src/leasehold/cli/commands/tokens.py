@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from leasehold.client import Client
 
 
+FIRST = (
+    "this is the first token: from now on a gateway serves nobody without one, the dashboard on this machine included, "
+    "also after it is revoked"
+)
 STATE_STYLES = {"active": "green", "expired": "yellow", "revoked": "dim"}
 
 
@@ -120,7 +124,7 @@ async def tokens_create(
     """Make a bearer token for the gateway.
 
     The token is printed this one time, on standard output; the database stores a hash. Two tokens of a name may be active,
-    so that a new one can replace the old one.
+    so that a new one can replace the old one. With the first one, the gateway no longer serves callers without a token.
 
     Example:
       leasehold tokens create shop --scope enqueue
@@ -129,6 +133,8 @@ async def tokens_create(
     span = None if expires_in is None else parse_duration(expires_in)
     async with context.client() as client:
         made = await client.tokens.create(name, _scopes(scope), expires_in=span, created_by=current_user())
+        if not context.settings.gateway_token and len(await client.tokens.list(everything=True)) == 1:
+            context.say(FIRST)
         return _made(made, await client.tokens.list(name))
 
 
