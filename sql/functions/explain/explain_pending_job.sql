@@ -17,9 +17,12 @@ declare
     v_rate   double precision;
     v_worker record;
 begin
-    select count(*) as workers, count(*) filter (where w.idle or w.active_jobs < w.slots) as idle, sum(w.slots) as slots, sum(w.active_jobs) as active,
-           (array_agg(w.worker_id order by w.worker_id) filter (where w.idle or w.active_jobs < w.slots))[1:10] as idle_ids
-      into v_worker from leasehold.workers w where w.incarnation = any (explain_pending_job.incarnations);
+    select count(*) as workers, count(*) filter (where w.held < w.slots) as idle, sum(w.slots) as slots, sum(w.held)::bigint as active,
+           (array_agg(w.worker_id order by w.worker_id) filter (where w.held < w.slots))[1:10] as idle_ids
+      into v_worker
+      from (select w.worker_id, w.slots,
+                   (select count(*) from leasehold.jobs j where j.incarnation = w.incarnation and j.state in ('claimed', 'running')) as held
+              from leasehold.workers w where w.incarnation = any (explain_pending_job.incarnations)) w;
     with recursive lane(queue, kind, number) as (
         (select j.queue, j.kind, 1 from leasehold.jobs j where j.state = 'pending' order by j.queue, j.kind limit 1)
         union all

@@ -40,8 +40,10 @@ begin
                case when b.crashes >= leasehold.most_crashes()
                     then jsonb_build_object('type', 'Quarantined', 'message', format(
                          '%s processes died while they ran this job, the last one on worker %s', b.crashes, j.worker_id))
-                    else jsonb_build_object('type', 'LeaseExpired', 'message', format(
-                         'the lease of attempt %s on worker %s ran out at %s', j.attempt, j.worker_id, j.lease_expires_at)
+                    else jsonb_build_object('type', 'LeaseExpired', 'message', case when j.lease_expires_at <= v_now
+                         then format('the lease of attempt %s on worker %s ran out at %s', j.attempt, j.worker_id, j.lease_expires_at)
+                         else format('the lease of attempt %s on worker %s was taken back before it ran out: nobody has renewed it since %s',
+                                     j.attempt, j.worker_id, coalesce(j.heartbeat_at, j.claimed_at)) end
                          || case when v.is_last and j.max_attempts = 1 then ': the worker died or stood still in the middle of the job, which may not'
                                  || ' begin twice, for its max_attempts is 1. Retry it by hand, and give such jobs max_attempts = 2 if they may'
                                  when v.is_last then format('; its %s attempts are used up', j.max_attempts) else '' end) end as error

@@ -173,8 +173,11 @@ class App(AppSchedules, AppHooks):
         return register(name) if callable(name) else register
 
     def default_handler(self, function: Callable[[Job, dict[str, Any]], Any]) -> Callable[[Job, dict[str, Any]], Any]:
-        """Register the handler of all kinds without one of their own. It is called with the job and its args as a dict."""
+        """Register the handler of all kinds without one of their own. It is called with the job and its args as a dict.
 
+        Raises:
+            InvalidArgs: it takes something else than the job, which it may leave out, and one parameter for all args.
+        """
         self.default = FreeKind("*", function, chosen_runs(self.runs, "*", function), CheckedKindOptions())
         return function
 
@@ -261,6 +264,14 @@ class FreeKind(Kind[..., Any]):
     """A handler that takes the job and any args as a dict: the default handler, `echo`."""
 
     takes_any_args = True
+
+    def __init__(self, name: str, function: Callable[..., Any], runs: Runs | None, options: CheckedKindOptions) -> None:
+        super().__init__(name, function, runs, options)
+        if len(fields := self.args_type.__struct_fields__) != 1:
+            shown = getattr(function, "__qualname__", function)
+            raise InvalidArgs(
+                f"handler {shown} takes ({', '.join(fields)}): it must take (job: Job, args), all args as a dict"
+            )
 
     def decode(self, encoded: bytes | str) -> dict[str, Any]:
         """All args, under the name of the one parameter of the handler. Raises InvalidArgs."""

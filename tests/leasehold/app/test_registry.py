@@ -79,6 +79,16 @@ def test_the_default_handler_has_every_kind_that_nobody_registered() -> None:
     assert app.served_kinds == []
 
 
+def test_a_default_handler_that_does_not_take_all_args_as_one_is_refused() -> None:
+    async def job_alone(job: Job) -> None: ...
+
+    async def named_args(job: Job, shop: int, page: int) -> None: ...
+
+    for function, taken in ((job_alone, r"takes \(\)"), (named_args, r"takes \(shop, page\)")):
+        with pytest.raises(InvalidArgs, match=taken):
+            App().default_handler(cast(Any, function))
+
+
 @pytest.mark.parametrize("encoded", ["{}", '{"a": [1, null]}', "[1]", "null", '"x"'])
 def test_a_free_kind_takes_any_json_as_it_is(encoded: str) -> None:
     kind = FreeKind("echo", anything, None, CheckedKindOptions())

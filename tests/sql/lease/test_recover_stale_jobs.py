@@ -25,6 +25,15 @@ async def test_it_takes_back_what_has_not_been_renewed_for_minutes_and_what_has_
         assert await connection.call_value("recover_stale_jobs", Decimal("0.5")) == 1
 
 
+async def test_the_timeline_does_not_say_of_a_lease_that_it_ran_out_where_it_did_not(database: Database) -> None:
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
+        await worker.given_all([{"kind": "a"}], lease=3600)
+        await freeze(connection, "2026-03-01 12:06Z")
+        assert await connection.call_value("recover_stale_jobs", 5) == 1
+        [told] = await connection.fetch("select message from leasehold.job_events where event = 'reaped'")
+    assert "was taken back before it ran out: nobody has renewed it since 2026-03-01 12:00:00+00" in told["message"]
+
+
 async def test_it_takes_back_any_number(database: Database, worker: SqlWorker) -> None:
     await pile_up(database, 2500)
     await worker.claim(2500)

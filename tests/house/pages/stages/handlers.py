@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from functools import partial
 from types import ModuleType
+from typing import Any
 
 import aiohttp
 import msgspec
@@ -14,7 +15,7 @@ from leasehold import App, Client, Context, ContinueWith, Job
 
 TABLES = "create table bookings (order_id int)"
 WORKER = True
-SHARED = (hashlib, aiohttp, trio, App, Context, ContinueWith, Job)
+SHARED = (hashlib, aiohttp, trio, Any, App, Context, ContinueWith, Job)
 
 
 class Receipt(msgspec.Struct):
@@ -52,3 +53,4 @@ async def after(page: ModuleType, client: Client) -> None:
         assert [row["order_id"] for row in await tx.fetch("select order_id from bookings")] == [7]
     assert await client.wait(await client.enqueue(page.pay.new(0))) == "nothing to pay"
     assert await client.wait(await client.enqueue(page.pay.new(5))) == {"order": 5}
+    assert await client.wait(await client.enqueue("of_nobody", {"shop": 7})) == "of_nobody with {'shop': 7}"
