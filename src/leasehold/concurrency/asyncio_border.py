@@ -48,15 +48,12 @@ class SteppedLoop(asyncio.SelectorEventLoop):
 
     Its clock is trio's. It leaves `signal.set_wakeup_fd` alone, which trio and the ending of our processes need.
 
-    Args:
-        rouse: called when something has become ready, or a timer was made, outside of a step and of `begin`.
-
     Attributes:
-        descriptor: becomes readable when a socket of the loop is ready, or another thread has called.
+        descriptor: becomes readable when a socket of the loop is ready, another thread has called, or something has become ready
+            or a timer was made outside of a step and of `begin`.
     """
 
-    def __init__(self, rouse: Callable[[], object]) -> None:
-        self._rouse = rouse
+    def __init__(self) -> None:
         self._clock = trio.lowlevel.current_clock()
         self._is_stepping = False
         self._most = 1
@@ -123,19 +120,19 @@ class SteppedLoop(asyncio.SelectorEventLoop):
                 break
 
     def call_soon(self, callback: Callable[..., object], *args: Any, context: Context | None = None) -> asyncio.Handle:
-        """As asyncio's; also from code under trio, and from finalizers."""
+        """As asyncio's; also from code under trio, and from finalizers, which may run in any thread and between any two lines."""
         handle = super().call_soon(callback, *args, context=context)
         if not self._is_stepping:
-            self._rouse()
+            cast("Any", self)._write_to_self()
         return handle
 
     def call_at(
         self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
     ) -> asyncio.TimerHandle:
-        """As asyncio's; also from code under trio, and from finalizers."""
+        """As asyncio's; from wherever `call_soon` may be called."""
         handle = super().call_at(when, callback, *args, context=context)
         if not self._is_stepping:
-            self._rouse()
+            cast("Any", self)._write_to_self()
         return handle
 
     def run_in_executor(self, executor: Any, func: Callable[..., T], *args: Any) -> asyncio.Future[T]:
@@ -183,7 +180,7 @@ class Driven:
         self._sleep: trio.CancelScope | None = None
         self._is_leaving = self._is_over = False
         self.ended = trio.Event()
-        self.loop = SteppedLoop(self._rouse)
+        self.loop = SteppedLoop()
 
     @property
     def is_usable(self) -> bool:
@@ -300,7 +297,6 @@ class Driven:
     async def _wait(self) -> None:
         """Until the next timer is due. Its deadline is not put off, so a timer for each statement costs nothing here."""
         with trio.CancelScope() as sleep:
-            # From here on `_rouse` ends the wait, also where a finalizer calls it between two lines.
             self._sleep = sleep
             self._keep_time()
             await trio.sleep_forever()
