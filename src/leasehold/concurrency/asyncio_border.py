@@ -16,7 +16,7 @@ import signal
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from contextvars import Context, ContextVar
 from threading import get_ident
 from types import FrameType, MappingProxyType
@@ -179,6 +179,7 @@ class Driven:
         self._thread = get_ident()
         self._sleep: trio.CancelScope | None = None
         self._is_leaving = self._is_over = False
+        self._waiting: dict[asyncio.Task[Any], trio.lowlevel.Task] = {}
         self.ended = trio.Event()
         self.loop = SteppedLoop()
 
@@ -188,7 +189,7 @@ class Driven:
         return get_ident() == self._thread and not self._is_leaving and not self.ended.is_set()
 
     async def drive(self) -> None:
-        """Step the loop until it is left. A system task, so what it raises ends the program."""
+        """Step the loop until it is left or trio ends; who still waits is told. A system task: what it raises ends the program."""
         try:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._hear)
@@ -198,13 +199,18 @@ class Driven:
                 nursery.cancel_scope.cancel()
         finally:
             self.ended.set()
+            while self._waiting:
+                trio.lowlevel.reschedule(self._waiting.popitem()[1], outcome.Error(asyncio.CancelledError()))
 
     async def leave(self) -> None:
         """End the tasks that are left, the driver, and the loop."""
         self._is_leaving = True
         try:
             self.loop.step(LAST_STEPS)  # what was to be done soon is done, and not cancelled
-            await self._cross(_end_tasks)
+            with suppress(
+                ClientClosed
+            ):  # the driver has ended with the program: what waits for nothing is done all the same
+                await self._cross(_end_tasks)
             self.loop.step(LAST_STEPS)
         finally:
             self._is_over = True
@@ -258,26 +264,22 @@ class Driven:
         return await self._wait_for(task)
 
     async def _wait_for(self, task: asyncio.Task[T]) -> T:
-        waiter = trio.lowlevel.current_task()
+        if self.ended.is_set():
+            raise ClientClosed
         cancelling: Callable[[], object] | None = None
-
-        def resume(done: asyncio.Task[T]) -> None:
-            trio.lowlevel.reschedule(waiter, outcome.capture(done.result))
 
         def cancel(raise_cancel: Callable[[], object]) -> trio.lowlevel.Abort:
             nonlocal cancelling
             cancelling = raise_cancel
-            if self.ended.is_set():  # nobody would ever come back
-                task.remove_done_callback(resume)
-                return trio.lowlevel.Abort.SUCCEEDED
             task.cancel()
             return trio.lowlevel.Abort.FAILED
 
-        task.add_done_callback(resume)
+        self._waiting[task] = trio.lowlevel.current_task()
+        task.add_done_callback(self._resume)
         try:
             return await trio.lowlevel.wait_task_rescheduled(cancel)
         except asyncio.CancelledError as error:
-            if cancelling is None and self._is_leaving:
+            if cancelling is None and (self._is_leaving or self.ended.is_set()):
                 raise ClientClosed from error
             if cancelling is None:
                 raise
@@ -286,6 +288,11 @@ class Driven:
             except BaseException as raised:
                 raise raised from error
             raise
+
+    def _resume(self, task: asyncio.Task[Any]) -> None:
+        waiter = self._waiting.pop(task, None)
+        if waiter is not None:  # else the driver has told it
+            trio.lowlevel.reschedule(waiter, outcome.capture(task.result))
 
     @trio.lowlevel.enable_ki_protection
     async def _hear(self) -> None:
