@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from functools import cached_property
+from itertools import chain
 from time import monotonic
 from typing import Any
 
 from leasehold.asks import checked_id, ended_chain, wait_seconds
 from leasehold.concurrency.flavours import new_moment
 from leasehold.database import Caller, Database, Row
-from leasehold.errors import BadInput, DatabaseUnavailable, LeaseholdError
+from leasehold.errors import BadInput, ClientClosed, DatabaseUnavailable, LeaseholdError
 from leasehold.notify.asyncio_listener import AsyncioListener
 from leasehold.notify.channel import Closed, parse_notice
 from leasehold.records.jobs import ChainRecord
@@ -89,7 +90,8 @@ class ChainWatch:
             self._database.closers.append(self.close)
 
     async def close(self) -> None:
-        """End the task, in asyncio; waits that are left are never told."""
+        """End the task, in asyncio; waits that are left are told so."""
+        self._tell_all(ClientClosed())
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
@@ -106,6 +108,7 @@ class ChainWatch:
                     await self._look(due)
         finally:
             self._task = None
+            self._tell_all(DatabaseUnavailable("somebody has cancelled the task that looks for the ends of chains"))
             self._database.closers.remove(self.close)
             await ear.close()
 
@@ -153,6 +156,10 @@ class ChainWatch:
     def _tell(self, wait: Wait, outcome: Row | Exception) -> None:
         self.remove(wait)
         wait.tell(outcome)
+
+    def _tell_all(self, error: Exception) -> None:
+        for wait in list(chain.from_iterable(self._waits.values())):
+            self._tell(wait, error)
 
     def _hear(self, payload: str) -> None:
         notice = parse_notice(payload)

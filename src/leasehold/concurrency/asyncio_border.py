@@ -16,7 +16,7 @@ import signal
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from contextvars import Context, ContextVar
 from threading import get_ident
 from types import FrameType, MappingProxyType
@@ -48,15 +48,12 @@ class SteppedLoop(asyncio.SelectorEventLoop):
 
     Its clock is trio's. It leaves `signal.set_wakeup_fd` alone, which trio and the ending of our processes need.
 
-    Args:
-        rouse: called when something has become ready, or a timer was made, outside of a step and of `begin`.
-
     Attributes:
-        descriptor: becomes readable when a socket of the loop is ready, or another thread has called.
+        descriptor: becomes readable when a socket of the loop is ready, another thread has called, or something has become ready
+            or a timer was made outside of a step and of `begin`.
     """
 
-    def __init__(self, rouse: Callable[[], object]) -> None:
-        self._rouse = rouse
+    def __init__(self) -> None:
         self._clock = trio.lowlevel.current_clock()
         self._is_stepping = False
         self._most = 1
@@ -123,19 +120,19 @@ class SteppedLoop(asyncio.SelectorEventLoop):
                 break
 
     def call_soon(self, callback: Callable[..., object], *args: Any, context: Context | None = None) -> asyncio.Handle:
-        """As asyncio's; also from code under trio, and from finalizers."""
+        """As asyncio's; also from code under trio, and from finalizers, which may run in any thread and between any two lines."""
         handle = super().call_soon(callback, *args, context=context)
         if not self._is_stepping:
-            self._rouse()
+            cast("Any", self)._write_to_self()
         return handle
 
     def call_at(
         self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
     ) -> asyncio.TimerHandle:
-        """As asyncio's; also from code under trio, and from finalizers."""
+        """As asyncio's; from wherever `call_soon` may be called."""
         handle = super().call_at(when, callback, *args, context=context)
         if not self._is_stepping:
-            self._rouse()
+            cast("Any", self)._write_to_self()
         return handle
 
     def run_in_executor(self, executor: Any, func: Callable[..., T], *args: Any) -> asyncio.Future[T]:
@@ -182,8 +179,9 @@ class Driven:
         self._thread = get_ident()
         self._sleep: trio.CancelScope | None = None
         self._is_leaving = self._is_over = False
+        self._waiting: dict[asyncio.Task[Any], trio.lowlevel.Task] = {}
         self.ended = trio.Event()
-        self.loop = SteppedLoop(self._rouse)
+        self.loop = SteppedLoop()
 
     @property
     def is_usable(self) -> bool:
@@ -191,7 +189,7 @@ class Driven:
         return get_ident() == self._thread and not self._is_leaving and not self.ended.is_set()
 
     async def drive(self) -> None:
-        """Step the loop until it is left. A system task, so what it raises ends the program."""
+        """Step the loop until it is left or trio ends; who still waits is told. A system task: what it raises ends the program."""
         try:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._hear)
@@ -201,13 +199,18 @@ class Driven:
                 nursery.cancel_scope.cancel()
         finally:
             self.ended.set()
+            while self._waiting:
+                trio.lowlevel.reschedule(self._waiting.popitem()[1], outcome.Error(asyncio.CancelledError()))
 
     async def leave(self) -> None:
         """End the tasks that are left, the driver, and the loop."""
         self._is_leaving = True
         try:
             self.loop.step(LAST_STEPS)  # what was to be done soon is done, and not cancelled
-            await self._cross(_end_tasks)
+            with suppress(
+                ClientClosed
+            ):  # the driver has ended with the program: what waits for nothing is done all the same
+                await self._cross(_end_tasks)
             self.loop.step(LAST_STEPS)
         finally:
             self._is_over = True
@@ -261,26 +264,22 @@ class Driven:
         return await self._wait_for(task)
 
     async def _wait_for(self, task: asyncio.Task[T]) -> T:
-        waiter = trio.lowlevel.current_task()
+        if self.ended.is_set():
+            raise ClientClosed
         cancelling: Callable[[], object] | None = None
-
-        def resume(done: asyncio.Task[T]) -> None:
-            trio.lowlevel.reschedule(waiter, outcome.capture(done.result))
 
         def cancel(raise_cancel: Callable[[], object]) -> trio.lowlevel.Abort:
             nonlocal cancelling
             cancelling = raise_cancel
-            if self.ended.is_set():  # nobody would ever come back
-                task.remove_done_callback(resume)
-                return trio.lowlevel.Abort.SUCCEEDED
             task.cancel()
             return trio.lowlevel.Abort.FAILED
 
-        task.add_done_callback(resume)
+        self._waiting[task] = trio.lowlevel.current_task()
+        task.add_done_callback(self._resume)
         try:
             return await trio.lowlevel.wait_task_rescheduled(cancel)
         except asyncio.CancelledError as error:
-            if cancelling is None and self._is_leaving:
+            if cancelling is None and (self._is_leaving or self.ended.is_set()):
                 raise ClientClosed from error
             if cancelling is None:
                 raise
@@ -289,6 +288,11 @@ class Driven:
             except BaseException as raised:
                 raise raised from error
             raise
+
+    def _resume(self, task: asyncio.Task[Any]) -> None:
+        waiter = self._waiting.pop(task, None)
+        if waiter is not None:  # else the driver has told it
+            trio.lowlevel.reschedule(waiter, outcome.capture(task.result))
 
     @trio.lowlevel.enable_ki_protection
     async def _hear(self) -> None:
@@ -300,7 +304,6 @@ class Driven:
     async def _wait(self) -> None:
         """Until the next timer is due. Its deadline is not put off, so a timer for each statement costs nothing here."""
         with trio.CancelScope() as sleep:
-            # From here on `_rouse` ends the wait, also where a finalizer calls it between two lines.
             self._sleep = sleep
             self._keep_time()
             await trio.sleep_forever()

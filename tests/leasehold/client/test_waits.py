@@ -8,15 +8,24 @@ from typing import Any
 
 import pytest
 
-from leasehold import App, Client
+from leasehold import App, Client, open_client
 from leasehold.client import chain_ends as chain_watch
 from leasehold.concurrency.flavours import pause
 from leasehold.database import Database
-from leasehold.errors import BadInput, ChainCancelled, ChainFailed, DatabaseUnavailable, UnknownJob, WaitTimeout
+from leasehold.errors import (
+    BadInput,
+    ChainCancelled,
+    ChainFailed,
+    ClientClosed,
+    DatabaseUnavailable,
+    UnknownJob,
+    WaitTimeout,
+)
 from leasehold.jobs.endings import ContinueWith
 from leasehold.jobs.new_job import NewJob
 from leasehold.notify import asyncio_listener
 from tests.leasehold.client.conftest import Under, with_client
+from tests.support.flavours import in_flavour
 from tests.support.many import tasks
 from tests.support.sql_worker import SqlWorker
 from tests.support.waiting import PATIENCE
@@ -275,11 +284,37 @@ async def test_a_lost_connection_is_opened_anew_and_nobody_waits_in_vain(
     assert sorted(map(str, outputs)) == ["first", "second"]
 
 
+def test_who_still_waits_when_the_client_is_closed_is_told(flavour: str, database_url: str) -> None:
+    async def main() -> None:
+        async with tasks() as start, open_client(database_url) as client:
+            chain_id = await client.enqueue("pay")
+
+            async def wait() -> None:
+                with pytest.raises(ClientClosed):
+                    await client.wait(chain_id)
+
+            start(wait)
+            await until(lambda: listeners(client), 1)
+
+    in_flavour(flavour, main)
+
+
+@with_client()
+async def test_and_when_a_handler_under_asyncio_cancels_all_tasks(client: Client) -> None:
+    chain_id = await client.enqueue("pay")
+
+    async def wait() -> None:
+        with pytest.raises(DatabaseUnavailable, match="somebody has cancelled"):
+            await client.wait(chain_id)
+
+    async with tasks() as start:
+        start(wait)
+        await until(lambda: listeners(client), 1)
+        watch_of(client)._task.cancel()
+
+
 @pytest.mark.parametrize("flavour", ["trio", "asyncio"])
 def test_a_database_that_is_away_from_the_beginning_says_so(flavour: str) -> None:
-    from leasehold import open_client
-    from tests.support.flavours import in_flavour
-
     async def main() -> None:
         async with open_client("postgresql://nobody@127.0.0.1:1/none") as client:
             with pytest.raises(DatabaseUnavailable):

@@ -90,6 +90,59 @@ async def test_who_still_waits_when_the_loop_is_left_is_told() -> None:
         await trio.testing.wait_all_tasks_blocked()
 
 
+async def test_nor_waits_who_has_a_task_that_ignores_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(border, "END_SECONDS", 0.01)
+    kept: list[Any] = []
+
+    async def stubborn() -> None:
+        kept.append(asyncio.current_task())
+        while True:
+            try:
+                kept.append(asyncio.get_running_loop().create_future())
+                await kept[-1]
+            except asyncio.CancelledError:
+                continue
+
+    async def wait() -> None:
+        with pytest.raises(ClientClosed):
+            await border.cross(stubborn)
+
+    with trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as nursery, border.open_loop():
+            nursery.start_soon(wait)
+            await trio.testing.wait_all_tasks_blocked()
+    kept.clear()
+    gc.collect()
+
+
+def test_a_program_that_ends_without_closing_its_loop_waits_for_nobody() -> None:
+    ended: list[str] = []
+
+    async def end_slowly(name: str) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            for _ in range(5):
+                await asyncio.sleep(0)
+            ended.append(name)
+
+    async def leave_behind() -> None:
+        left.append(asyncio.create_task(end_slowly("left")))
+
+    async def hold() -> None:
+        async with border.open_loop(), trio.open_nursery() as nursery:
+            await border.cross(leave_behind)
+            nursery.start_soon(border.cross, end_slowly, "awaited")
+
+    async def main() -> None:
+        trio.lowlevel.spawn_system_task(hold)
+        await trio.testing.wait_all_tasks_blocked()
+
+    left: list[asyncio.Task[None]] = []
+    trio.run(main)
+    assert sorted(ended) == ["awaited", "left"]
+
+
 def test_a_loop_that_cannot_go_on_ends_the_program_and_leaves_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     class Broken(Exception):
         """The kernel has taken the selector away."""

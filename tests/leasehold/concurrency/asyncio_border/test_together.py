@@ -75,6 +75,22 @@ async def test_trio_can_wake_what_waits_under_asyncio() -> None:
                     how(event.set)
 
 
+async def test_a_thread_that_calls_what_only_the_thread_of_the_loop_may_call_stops_nothing() -> None:
+    """As `Event.set` does in a thread, and what a finalizer does that the garbage collector runs there."""
+    async with border.open_loop():
+        loop = border.current_loop()
+        assert loop is not None
+        hows: list[Any] = [loop.call_soon, partial(loop.call_later, 0.001)]
+        for how in hows:
+            event = asyncio.Event()
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(border.cross, asyncio.wait_for, event.wait(), 3600)
+                await trio.testing.wait_all_tasks_blocked(0.001)
+                with in_time():
+                    await trio.to_thread.run_sync(how, event.set)
+                    await border.cross(asyncio.sleep, 0.001)
+
+
 async def test_a_call_from_a_thread_is_not_lost_in_the_step_that_hears_of_the_one_before() -> None:
     """The step that empties the loop's own pipe empties it of the second call as well, and runs only the first."""
     async with border.open_loop():
