@@ -98,12 +98,15 @@ class TokenCache:
             raise DatabaseUnavailable("too many tokens are being looked up for this one to be found in time") from None
 
     async def has_any(self) -> bool:
-        """Whether there has ever been a token: revoking the last one must not admit everybody. Raises DatabaseUnavailable."""
+        """Whether there is a token that is not revoked. One that has expired counts: nobody has opened the gateway by that.
+
+        Raises DatabaseUnavailable.
+        """
         if self._any is not None and self._clock() < self._any[1]:
             return self._any[0]
         epoch = self._epoch
         rows = await self._database.fetch(
-            "select exists (select from leasehold.list_tokens(everything => true)) as any"
+            "select exists (select from leasehold.list_tokens(everything => true) t where t.state <> 'revoked') as any"
         )
         found = bool(rows[0]["any"])
         if epoch == self._epoch:

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 FIRST = (
-    "this is the first token: from now on a gateway serves nobody without one, the dashboard on this machine included, "
-    "also after it is revoked"
+    "this is the only token: from now on a gateway serves nobody without one, the dashboard on this machine included"
 )
+LAST = "that was the last token: a gateway on loopback serves everybody who reaches it again, others serve nobody"
 STATE_STYLES = {"active": "green", "expired": "yellow", "revoked": "dim"}
 
 
@@ -124,7 +124,8 @@ async def tokens_create(
     """Make a bearer token for the gateway.
 
     The token is printed this one time, on standard output; the database stores a hash. Two tokens of a name may be active,
-    so that a new one can replace the old one. With the first one, the gateway no longer serves callers without a token.
+    so that a new one can replace the old one. With the first one, the gateway no longer serves callers without a token,
+    until the last one is revoked.
 
     Example:
       leasehold tokens create shop --scope enqueue
@@ -133,7 +134,7 @@ async def tokens_create(
     span = None if expires_in is None else parse_duration(expires_in)
     async with context.client() as client:
         made = await client.tokens.create(name, _scopes(scope), expires_in=span, created_by=current_user())
-        if not context.settings.gateway_token and len(await client.tokens.list(everything=True)) == 1:
+        if len(await _unrevoked(context, client)) == 1:
             context.say(FIRST)
         return _made(made, await client.tokens.list(name))
 
@@ -209,7 +210,15 @@ async def tokens_revoke(
             raise BadInput(f"{token} may be any of {len(active)} active tokens: {_told_apart(active)}")
         chosen = sorted(each.token_id for each in active or meant)
         revoked = [each for each in chosen if await client.tokens.revoke(each, revoked_by=current_user())]
+        if revoked and not await _unrevoked(context, client):
+            context.say(LAST)
     return RevokedTokens(name=", ".join(sorted({each.name for each in active or meant})), revoked=revoked)
+
+
+async def _unrevoked(context: CommandContext, client: Client) -> list[str]:
+    """What closes a gateway to callers without a token."""
+    names = [each.name for each in await client.tokens.list(everything=True) if each.state != "revoked"]
+    return [*names, "gateway_token"] if context.settings.gateway_token else names
 
 
 def _is_meant(token: TokenRecord, given: str) -> bool:

@@ -24,6 +24,13 @@ def test_the_first_one_says_that_from_now_on_everybody_needs_one(cli: Cli) -> No
     assert cli("tokens", "create", "other", "--scope", "read").err == ""
 
 
+def test_who_revokes_the_last_one_hears_that_loopback_is_open_again(cli: Cli) -> None:
+    for name in ("shop", "other"):
+        cli("tokens", "create", name, "--scope", "admin")
+    assert cli("tokens", "revoke", "shop").err == ""
+    assert "a gateway on loopback serves everybody" in cli("tokens", "revoke", "other").err
+
+
 def test_where_the_settings_have_a_token_the_first_in_the_database_changes_nothing(cli: Cli) -> None:
     made = cli("tokens", "create", "shop", "--scope", "read", environ={"LEASEHOLD_GATEWAY_TOKEN": "t" * 43})
     assert (made.code, made.err) == (0, "")
