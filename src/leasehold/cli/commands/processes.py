@@ -17,7 +17,7 @@ from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.exit_codes import ExitCode
 from leasehold.cli.runtime.interruption import stop_with_parent
 from leasehold.cli.runtime.loading import load_app
-from leasehold.cli.runtime.options import AN_INTEGER, FAIL_FAST, INJECTED, WorkerOptions, setting
+from leasehold.cli.runtime.options import AN_INTEGER, FAIL_FAST, INJECTED, MIGRATE, WorkerOptions, setting
 from leasehold.cli.runtime.outcome import Finally, Outcome, shown_as
 from leasehold.cli.views import plain
 from leasehold.errors import BadInput, DatabaseUnavailable, LeaseholdError, SchemaOutdated
@@ -39,6 +39,7 @@ async def run(
     probe_port: Annotated[int | None, setting("probe_port"), AN_INTEGER] = None,
     probe_host: Annotated[str | None, setting("probe_host")] = None,
     options: Annotated[WorkerOptions, Parameter(name="*")] = WorkerOptions(),  # noqa: B008
+    migrate: Annotated[bool, MIGRATE] = False,
     fail_fast: Annotated[bool, FAIL_FAST] = False,
     with_parent: Annotated[bool, Parameter(show=False)] = False,
     context: Annotated[CommandContext, INJECTED],
@@ -55,7 +56,7 @@ async def run(
     Example:
       leasehold run worker --app shop.jobs:app --queues crawl,parse --slots 8
       leasehold run worker --workers 5 --worker-id pod-0 --probe-port 8081
-      leasehold run scheduler reaper
+      leasehold run scheduler reaper --migrate
     """
     own = {"workers": workers, "worker_id": worker_id, "probe_port": probe_port, "probe_host": probe_host}
     flags = {**options.flags(), **own}
@@ -64,7 +65,12 @@ async def run(
     if several and more:
         raise BadInput(f"{settings.workers} workers run alone; run the other actors in a process of their own")
     app = load_app(settings.app) if settings.app else None
-    check = partial(context.check_schema, tell=True)
+
+    async def check() -> None:
+        if migrate:
+            await context.migrate(create=False)
+        await context.check_schema(tell=True)
+
     try:
         await check()
         begin = None
@@ -77,7 +83,8 @@ async def run(
     if several:
         from leasehold.cli.up.up import run_workers  # noqa: PLC0415
 
-        return await run_workers(context, context.resolved(settings), flags, fail_fast=fail_fast)
+        switches = [name for name, given in (("--migrate", migrate), ("--fail-fast", fail_fast)) if given]
+        return await run_workers(context, context.resolved(settings), flags, switches)
     # They would start it again, or end all the others.
     stays = with_parent or ends_others(context.terminal.environ)
     return await context.services.run_actors((actor, *more), context.resolved(settings), app, begin, stays=stays)
@@ -94,6 +101,7 @@ async def gateway(
             help="Refuse kinds and args that do not fit the handlers at module:attribute, and use the options of the kinds."
         ),
     ] = None,
+    migrate: Annotated[bool, MIGRATE] = False,
     fail_fast: Annotated[bool, FAIL_FAST] = False,
     with_parent: Annotated[bool, Parameter(show=False)] = False,
     context: Annotated[CommandContext, INJECTED],
@@ -101,16 +109,21 @@ async def gateway(
     """Serve the HTTP API.
 
     SIGTERM finishes the requests in flight; a second signal ends it at once. While the database cannot be reached, or its
-    schema is not there yet, what needs it is answered with 503.
+    schema is not there yet, what needs it is answered with 503. With --migrate it begins to serve when the schema is there.
 
     Example:
       leasehold gateway --port 8420
-      leasehold gateway --app shop.jobs:app
+      leasehold gateway --app shop.jobs:app --migrate
     """
     settings = context.settings_with({"gateway_host": host, "gateway_port": port, "gateway_cors_origins": cors_origins})
     handlers = load_app(app) if app else None
     if with_parent:
         stop_with_parent()
+    if migrate:
+        from leasehold.actors.supervise import Outage, until_there  # noqa: PLC0415  it loads the driver
+
+        bring = partial(context.migrate, create=False)
+        await (bring() if fail_fast else until_there(bring, Outage()))
     resolved = context.resolved(settings)
     interruption = context.interruption
 

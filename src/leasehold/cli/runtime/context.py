@@ -155,12 +155,12 @@ class CommandContext:
         if notice and tell:
             self.say(notice)
 
-    async def migrate(self) -> bool:
-        """Bring the schema up to this code, in a new database if there is none, and print a line if that changed something.
+    async def migrate(self, *, create: bool = True) -> bool:
+        """Bring the schema up to this code, and print a line if that changed something.
 
-        Returns whether there was no schema before.
+        With `create` a database is made if there is none. Returns whether there was no schema before.
         """
-        report = await self.services.migrate(self.direct_dsn(create=True), self.say)
+        report = await self.services.migrate(self.direct_dsn(create=create), self.say)
         if not report.is_empty:
             self.say(f"schema migrated to version {report.to_version}")
         return report.from_version == 0

@@ -36,6 +36,10 @@ FAIL_FAST = Parameter(
     help="End at the start with exit code 5 if the database cannot be reached, or 6 if it has no schema yet, instead of waiting.",
     negative=(),
 )
+MIGRATE = Parameter(
+    help="Bring the schema up to this code first, as `leasehold migrate` does; of several that start, one does it.",
+    negative=(),
+)
 AN_INTEGER = Parameter(validator=Number(gte=LEAST_INTEGER, lte=MOST_INTEGER), converter=whole_number)
 
 

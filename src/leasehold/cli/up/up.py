@@ -30,7 +30,7 @@ LARGEST_PORT = 65_535
 
 
 async def run_workers(
-    context: CommandContext, settings: Settings, flags: Mapping[str, object], *, fail_fast: bool
+    context: CommandContext, settings: Settings, flags: Mapping[str, object], switches: Sequence[str]
 ) -> int:
     """Run `settings.workers` workers until a signal. Returns the exit code, as `Supervisor.run`.
 
@@ -38,11 +38,11 @@ async def run_workers(
         context: of the command.
         settings: with the database.
         flags: of the command, for the processes.
-        fail_fast: passed on to them.
+        switches: given to each of them.
     """
     as_text = wants_text(settings.log_format, context.terminal.stdout)
     environ = child_environment(context, settings, flags, as_text=as_text)
-    children = plan_workers(settings, environ, fail_fast=fail_fast)
+    children = plan_workers(settings, environ, switches)
     write = line_writer(context.terminal, ["run", *(child.name for child in children)], as_text=as_text)
 
     def show(name: str, line: str, level: Level = "info", /) -> None:
@@ -53,17 +53,16 @@ async def run_workers(
     return await supervisor.run(HealthWatch(ports, supervisor, show).run if ports else None)
 
 
-def plan_workers(settings: Settings, environ: Mapping[str, str], *, fail_fast: bool = False) -> list[Child]:
+def plan_workers(settings: Settings, environ: Mapping[str, str], switches: Sequence[str] = ()) -> list[Child]:
     """The processes: worker 2 of `pod-0` is `pod-0-2`, and its probes have the second port. Raises BadInput."""
     stem = settings.worker_id or made_up_id()
-    command = [sys.executable, "-m", "leasehold", "run", "worker", "--with-parent"]
+    command = [sys.executable, "-m", "leasehold", "run", "worker", "--with-parent", *switches]
     children: list[Child] = []
     for number, port in enumerate(probe_ports(settings), start=1):
         own = {"worker_id": f"{stem}-{number}", "probe_port": port}
         own["worker_name"] = None if settings.worker_name is None else f"{settings.worker_name}-{number}"
         given = {environment_name(name): str(value) for name, value in own.items() if value is not None}
-        more = ["--fail-fast"] if fail_fast else []
-        children.append(Child(name=f"worker.{number}", command=[*command, *more], environ={**environ, **given}))
+        children.append(Child(name=f"worker.{number}", command=command, environ={**environ, **given}))
     return children
 
 

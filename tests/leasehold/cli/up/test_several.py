@@ -20,7 +20,7 @@ from tests.support.processes import StartProcess
 
 def test_workers_have_names_and_ports_one_after_the_other() -> None:
     settings = Settings(workers=3, worker_id="pod-0", worker_name="Xylos", probe_port=8081)
-    children = plan_workers(settings, {"PATH": "/bin", "LEASEHOLD_PROBE_PORT": "1"}, fail_fast=True)
+    children = plan_workers(settings, {"PATH": "/bin", "LEASEHOLD_PROBE_PORT": "1"}, ["--fail-fast"])
     assert [child.name for child in children] == ["worker.1", "worker.2", "worker.3"]
     assert children[1].environ == {
         "PATH": "/bin",

@@ -70,3 +70,20 @@ def test_a_schema_that_is_too_new_is_refused_before_anything_is_served(
 def test_somebody_who_wants_to_know_at_once_learns_that_the_database_cannot_be_reached(run_cli: Cli) -> None:
     nowhere = ("--database-url", "postgresql://nobody@127.0.0.1:1/none", "--port", "0")
     assert run_cli("gateway", "--fail-fast", *nowhere).code == 5
+
+
+def test_the_schema_is_made_on_request_before_anything_is_served(
+    run_cli: Cli, empty_database_url: str, psql: Psql
+) -> None:
+    services = Recording()
+    done = run_cli("gateway", "--migrate", "--database-url", empty_database_url, services=services)
+    assert (done.code, services.settings.database_url) == (0, empty_database_url)
+    assert done.err.startswith("schema migrated to version")
+    assert psql(empty_database_url, "select count(*) from leasehold.jobs").strip() == "0"
+
+
+def test_nor_is_it_waited_for_where_somebody_wants_to_know_at_once(run_cli: Cli) -> None:
+    nowhere = ("--database-url", "postgresql://nobody@127.0.0.1:1/none", "--port", "0")
+    services = Recording()
+    assert run_cli("gateway", "--migrate", "--fail-fast", *nowhere, services=services).code == 5
+    assert services.settings == Settings()

@@ -107,6 +107,15 @@ def test_a_schema_that_is_not_there_is_waited_for_unless_somebody_wants_to_know_
     assert "leasehold migrate" in done.err
 
 
+def test_the_schema_is_made_on_request(run_cli: Cli, empty_database_url: str) -> None:
+    for words in ("schema migrated to version", ""):
+        services = Recording()
+        done = run_cli("run", "worker", "--migrate", "--database-url", empty_database_url, services=services)
+        assert (done.code, services.waits) == (0, False)
+        assert done.err.startswith(words)
+        assert bool(words) == bool(done.err)
+
+
 def test_a_schema_that_is_too_new_is_refused_before_anything_runs(
     run_cli: Cli, fresh_database_url: str, psql: Psql
 ) -> None:
@@ -123,6 +132,9 @@ NOWHERE = ("--database-url", "postgresql://nobody@127.0.0.1:1/none")
 def test_a_database_that_cannot_be_reached_is_waited_for_unless_somebody_wants_to_know_at_once(run_cli: Cli) -> None:
     services = Recording()
     assert run_cli("run", "worker", *NOWHERE, services=services).code == 0
+    assert services.waits
+    services = Recording()
+    assert run_cli("run", "worker", "--migrate", *NOWHERE, services=services).code == 0
     assert services.waits
     services = Recording()
     assert run_cli("run", "worker", "--fail-fast", *NOWHERE, services=services).code == 5
