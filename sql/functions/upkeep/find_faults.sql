@@ -20,8 +20,8 @@ select 'deadline_missed', j.id, 'job ' || j.id, format('its deadline was %s and 
   from leasehold.jobs j, now where j.deadline < now.at - find_faults.grace
 union all
 select 'unserved', null, 'kind ' || u.kind,
-       format('%s of its jobs are ready in queue %s, the first since %s, and no live worker has both the queue and the kind',
-              case when u.jobs < 1000 then u.jobs::text else '1000 or more' end, u.queue, date_trunc('second', u.oldest_run_at))
+       format('%s of its jobs %s ready in queue %s, the first since %s, and no live worker has both the queue and the kind',
+              case when u.jobs < 1000 then u.jobs::text else '1000 or more' end, case u.jobs when 1 then 'is' else 'are' end, u.queue, date_trunc('second', u.oldest_run_at))
   from leasehold.list_unclaimed_kinds(1000) u, now where u.reason = 'unserved' and u.oldest_run_at < now.at - find_faults.grace
 union all
 select 'waiting_for_nobody', w.id, 'job ' || w.id, format('it waits for key %L, which nobody holds and no other job is pending for', w.key)

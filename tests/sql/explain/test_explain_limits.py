@@ -31,7 +31,7 @@ async def test_a_rate_says_when_the_next_one_may_start(database: Database) -> No
         await limit(connection, queue="q", rate=0.1, burst=2)
         assert len(await worker.given_all([{"kind": "a", "queue": "q"}] * 3)) == 2
         row = await because(connection, 3, "limited")
-        assert row["explanation"] == "queue q may start 0.1 a second (2 at once), and its next start is in 10.0 s"
+        assert row["explanation"] == "queue q may start one every 10 s (2 at once), and its next start is in 10.0 s"
         assert row["until"] == datetime(2026, 3, 1, 12, 0, 10, tzinfo=UTC)
         await freeze(connection, "2026-03-01 12:00:10Z")
         assert "limited" not in await reasons(connection, 3)
@@ -43,7 +43,7 @@ async def test_full_and_dry_at_once(database: Database, worker: SqlWorker) -> No
     await limit(database, queue="q", max_running=1, rate=0.001, burst=1)
     await worker.given_all([{"kind": "a", "queue": "q"}] * 2)
     row = await because(database, 2, "limited")
-    assert "may have 1 running at once, and 1 are held, and may start 0.001 a second (1 at once)" in row["explanation"]
+    assert "may have 1 running at once, and 1 are held, and may start one every 1000 s (1 at once)" in row["explanation"]
     assert row["until"] is None
 
 

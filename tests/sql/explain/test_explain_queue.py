@@ -56,7 +56,7 @@ async def test_full_limits_and_empty_buckets_are_told(database: Database) -> Non
         rows = await connection.call("explain_queue", "q")
     assert [(row["explanation"], row["until"]) for row in rows] == [
         (
-            "it may start 0.1 a second (2 at once), and its next start is in 10.0 s",
+            "it may start one every 10 s (2 at once), and its next start is in 10.0 s",
             datetime(2026, 3, 1, 12, 0, 10, tzinfo=UTC),
         ),
         ("a key group of it may have 1 running at once, and 1 are held", None),
