@@ -12,7 +12,8 @@ select 'limited',
        || case when s.is_full then format(' may have %s running at once, and %s are held', l.max_running, h.running) else '' end
        || case when s.is_full and s.is_dry then ', and' when s.is_dry then '' else '' end
        || case when s.is_dry then format(' may start %s (%s at once), and its next start is in %s s',
-                   case when l.rate < 1 then format('one every %s s', trim_scale(round((1 / l.rate)::numeric, 1))) else l.rate || ' a second' end, l.burst, round(t.next_in::numeric, 1)) else '' end,
+                   case when l.rate < 1 then format('one every %s s', trim_scale(round((1 / l.rate)::numeric, 1))) else l.rate || ' a second' end,
+                   l.burst, round(t.next_in::numeric, 1)) else '' end,
        case when s.is_dry and not s.is_full then t.at + make_interval(secs => t.next_in) end,
        jsonb_build_object('queue', l.queue, 'key_group', nullif(l.key_group, ''), 'max_running', l.max_running, 'running', h.running, 'rate', l.rate, 'burst', l.burst,
                           'tokens', t.level, 'next_token_in', t.next_in)

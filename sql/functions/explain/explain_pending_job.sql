@@ -21,7 +21,7 @@ begin
            (array_agg(w.worker_id order by w.worker_id) filter (where w.held < w.slots))[1:10] as idle_ids
       into v_worker
       from (select w.worker_id, w.slots,
-                   (select count(*) from leasehold.jobs j where j.incarnation = w.incarnation and j.state in ('claimed', 'running')) as held
+                   (select count(*) from (select from leasehold.jobs j where j.incarnation = w.incarnation and j.state in ('claimed', 'running') limit w.slots) j) as held
               from leasehold.workers w where w.incarnation = any (explain_pending_job.incarnations)) w;
     with recursive lane(queue, kind, number) as (
         (select j.queue, j.kind, 1 from leasehold.jobs j where j.state = 'pending' order by j.queue, j.kind limit 1)

@@ -51,7 +51,8 @@ begin
            || case when l.running >= l.max_running and l.tokens < 0.999999 then ', and' else '' end
            || case when l.tokens < 0.999999
                    then format(' may start %s (%s at once), and its next start is in %s s',
-                   case when l.rate < 1 then format('one every %s s', trim_scale(round((1 / l.rate)::numeric, 1))) else l.rate || ' a second' end, l.burst, round(l.next_token_in::numeric, 1)) else '' end,
+                               case when l.rate < 1 then format('one every %s s', trim_scale(round((1 / l.rate)::numeric, 1))) else l.rate || ' a second' end,
+                               l.burst, round(l.next_token_in::numeric, 1)) else '' end,
            case when l.tokens < 0.999999 and l.running < coalesce(l.max_running, 2147483647) then v_now + make_interval(secs => l.next_token_in) end,
            jsonb_build_object('key_group', l.key_group, 'max_running', l.max_running, 'running', l.running, 'rate', l.rate, 'burst', l.burst,
                               'tokens', l.tokens, 'next_token_in', l.next_token_in)

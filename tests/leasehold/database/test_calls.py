@@ -92,7 +92,14 @@ async def test_what_fails_after_the_commit_is_logged_and_spoils_nothing(caplog: 
 
 
 def test_a_record_takes_its_fields_from_a_row_that_may_have_more() -> None:
-    row: Any = {"queue": "mail", "state": "pending", "jobs": 3, "counted_at": None, "more": "ignored"}
+    row: Any = {
+        "queue": "mail",
+        "state": "pending",
+        "jobs": 3,
+        "counted_at": None,
+        "is_partial": False,
+        "more": "ignored",
+    }
     assert from_row(QueueCounts, row) == QueueCounts(queue="mail", state="pending", jobs=3)
 
 

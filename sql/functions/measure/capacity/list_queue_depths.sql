@@ -39,10 +39,11 @@ begin
              where v_all
         )
         select b.queue, 'pending', c.jobs, false, v_now, c.jobs = 1000
-          from busy b
+          -- Offset: only these are counted.
+          from (select u.queue from busy u
+                 where not exists (select from leasehold.queue_depths d where d.queue = u.queue and d.state = 'pending') offset 0) b
          cross join lateral (select count(*) as jobs
-                               from (select from leasehold.jobs j where j.state = 'pending' and j.queue = b.queue order by j.kind limit 1000) j) c
-         where not exists (select from leasehold.queue_depths d where d.queue = b.queue and d.state = 'pending');
+                               from (select from leasehold.jobs j where j.state = 'pending' and j.queue = b.queue order by j.kind limit 1000) j) c;
     else
         return query select j.queue, j.state, count(*), true, v_now, false from leasehold.jobs j where v_all or j.queue = list_queue_depths.only_queue group by 1, 2;
     end if;
