@@ -192,9 +192,7 @@ class Settlement:
         self._announcer.continued([(each, new_ids[each.held.id]) for each in outcomes if each.held.id in new_ids])
 
     async def _block(self, outcomes: Sequence[Blocked]) -> None:
-        now = monotonic()
-        ran_for = [o.held.ran_for(now) for o in outcomes]
-        rows = await self._call("block_jobs", outcomes, [o.wait for o in outcomes], ran_for=ran_for)
+        rows = await self._call("block_jobs", outcomes, [o.wait for o in outcomes])
         await self._note("returned", outcomes, rows)
         self._announcer.blocked(outcomes, rows)
 
@@ -223,13 +221,8 @@ class Settlement:
         self._announcer.failed(outcomes, by_id, self._unanswered)
 
     async def _reschedule(self, outcomes: Sequence[Rescheduled]) -> None:
-        now = monotonic()
-        afters, ats, ran_for = (
-            [o.after for o in outcomes],
-            [o.at for o in outcomes],
-            [o.held.ran_for(now) for o in outcomes],
-        )
-        rows = await self._call("reschedule_jobs", outcomes, afters, [o.reason for o in outcomes], ats, ran_for=ran_for)
+        afters, ats = [o.after for o in outcomes], [o.at for o in outcomes]
+        rows = await self._call("reschedule_jobs", outcomes, afters, [o.reason for o in outcomes], ats)
         committing = {o.held.id for o in outcomes if o.held.settling}  # an outage took the answer to the commit
         refused = [row for row in rows if row["reason"] != "already_completed" or row["job_id"] not in committing]
         await self._note("returned", outcomes, refused)

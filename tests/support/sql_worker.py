@@ -124,12 +124,9 @@ class SqlWorker:
         )
         return {row["job_id"]: (row["reason"], row["new_ids"]) for row in rows}
 
-    async def block(
-        self, jobs: Sequence[Row], waits: Sequence[Json], ran_for: Sequence[float] | None = None
-    ) -> Refusals:
+    async def block(self, jobs: Sequence[Row], waits: Sequence[Json]) -> Refusals:
         documents = [json.dumps(wait) for wait in waits]
-        rows = await self.caller.call("block_jobs", self.incarnation, *identities(jobs), documents, ran_for=ran_for)
-        return refusals(rows)
+        return refusals(await self.caller.call("block_jobs", self.incarnation, *identities(jobs), documents))
 
     async def fail(self, jobs: Sequence[Row], error: Json = BOOM, **arrays: Sequence[object]) -> dict[int, Row]:
         """`arrays`: ran_for, discard, retry_in, initial, multiplier, cap, step, each as long as jobs."""
@@ -153,11 +150,10 @@ class SqlWorker:
         delays: Sequence[float | None],
         reasons: Sequence[str | None] | None = None,
         run_ats: Sequence[datetime | None] | None = None,
-        ran_for: Sequence[float | None] | None = None,
     ) -> Refusals:
         ids, attempts = identities(jobs)
         rows = await self.caller.call(
-            "reschedule_jobs", self.incarnation, ids, attempts, list(delays), reasons, run_ats=run_ats, ran_for=ran_for
+            "reschedule_jobs", self.incarnation, ids, attempts, list(delays), reasons, run_ats=run_ats
         )
         return refusals(rows)
 

@@ -4,7 +4,8 @@
 --             from starting · is_limited: a limit does, for now
 -- Returns     as explain_job
 -- Errors      none
--- Tables      workers, jobs, queues (read, up to 20,000 entries of the claim index), as measure_rates
+-- Tables      workers, jobs, queues (read, up to 20,000 entries of the claim index, of each worker as many held jobs as it has slots),
+--             as measure_rates
 create or replace function leasehold.explain_pending_job(job leasehold.all_jobs, incarnations uuid[], is_stopped boolean, is_limited boolean)
 returns table (reason text, explanation text, until timestamptz, facts jsonb) language plpgsql volatile
 set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set jit = off

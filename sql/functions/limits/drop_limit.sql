@@ -1,12 +1,13 @@
 -- Purpose     Remove a limit. It is gone for every claim after the commit.
 -- Parameters  queue · key_group: as in set_limit
 -- Returns     whether there was one
--- Errors      LH004 somebody claims from the queue in a transaction that does not end
+-- Errors      LH001 as refuse_queue · LH004 somebody claims from the queue in a transaction that does not end
 -- Tables      the advisory lock of the queue, limits, rate_buckets, limit_turns, workers (read)
 create or replace function leasehold.drop_limit(queue text, key_group text default '') returns boolean language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set jit = off as $$
 #variable_conflict use_column
 begin
+    perform leasehold.refuse_queue(drop_limit.queue);
     if not exists (select from leasehold.limits l where l.queue = drop_limit.queue and l.key_group = coalesce(drop_limit.key_group, '')) then
         return false;
     end if;

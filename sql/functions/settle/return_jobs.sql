@@ -2,14 +2,13 @@
 --             (reschedule).
 -- Parameters  incarnation, job_ids, attempts: the identities · delays: seconds from now, for each · event: released or
 --             rescheduled · reasons: one for each, or null · run_ats: times instead of delays, for those that have one; or null
---             ran_for: seconds since the handler started, or null
 -- Returns     only the refused ones, with the reason; busy is one whose row another session holds, to be sent again; so is one that
 --             was taken away and is blamed still because of that
 -- Errors      55P03 another session holds something else that one of them needs for half a second: send them apart
 -- Tables      jobs (in id order), job_events (insert), keys as promote_waiting_jobs, then as return_tokens, clear_suspects
 create or replace function leasehold.return_jobs(
     incarnation uuid, job_ids bigint[], attempts integer[], delays double precision[], event text, reasons text[],
-    run_ats timestamptz[] default null, ran_for double precision[] default null
+    run_ats timestamptz[] default null
 ) returns table (job_id bigint, reason text) language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set lock_timeout = '500ms' set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
 #variable_conflict use_column
@@ -22,16 +21,12 @@ declare
     v_blamed bigint[];
 begin
     with chosen as materialized (
-        select j.id, j.worker_id, j.claimed_at, r.reason,
-               case when j.started_at is null and r.ran_for is not null
-                    then greatest(j.claimed_at, v_now - make_interval(secs => least(greatest(0, r.ran_for), leasehold.longest_time())))
-                    else j.started_at end as started_at,
+        select j.id, j.worker_id, j.claimed_at, j.started_at, r.reason,
                least(coalesce(r.run_at, v_now + make_interval(secs => least(greatest(0, r.delay), leasehold.longest_time()))),
                      v_now + make_interval(secs => leasehold.longest_time())) as run_at,
                coalesce(r.run_at > v_now, r.delay > 0, false) as is_later
-          from (select * from unnest(return_jobs.job_ids, return_jobs.attempts, return_jobs.delays, return_jobs.reasons, return_jobs.run_ats,
-                                    return_jobs.ran_for)
-                       r(id, attempt, delay, reason, run_at, ran_for) order by r.id) r
+          from (select * from unnest(return_jobs.job_ids, return_jobs.attempts, return_jobs.delays, return_jobs.reasons, return_jobs.run_ats)
+                       r(id, attempt, delay, reason, run_at) order by r.id) r
           join leasehold.jobs j on j.id = r.id
          where j.attempt = r.attempt and j.incarnation = return_jobs.incarnation and j.id = any (return_jobs.job_ids)
            for update of j skip locked

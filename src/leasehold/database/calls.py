@@ -248,8 +248,13 @@ def decode_json(text: str) -> Any:
 
 
 def from_row(record: type[S], row: AnsweredRow) -> S:
-    """A record from a row that has a column for each of its fields."""
-    return record(**decoded(row, record.__struct_fields__))
+    """A record from a row that has a column for each of its fields, on the schema of a release before for those without a default."""
+    names = record.__struct_fields__
+    try:
+        return record(**decoded(row, names))
+    except KeyError:
+        there = set(row.keys())
+        return record(**decoded(row, [name for name in names if name in there]))
 
 
 def read_document(text: str) -> dict[str, Any]:

@@ -103,6 +103,14 @@ def test_a_record_takes_its_fields_from_a_row_that_may_have_more() -> None:
     assert from_row(QueueCounts, row) == QueueCounts(queue="mail", state="pending", jobs=3)
 
 
+def test_a_column_that_the_schema_of_a_release_before_lacks_has_its_default() -> None:
+    row: Any = {"queue": "mail", "state": "pending", "jobs": 3}
+    assert from_row(QueueCounts, row) == QueueCounts(queue="mail", state="pending", jobs=3)
+    del row["jobs"]
+    with pytest.raises(TypeError, match="jobs"):
+        from_row(QueueCounts, row)
+
+
 def test_json_columns_are_decoded_and_null_stays_none() -> None:
     row: Any = {
         "at": LONG_AGO,

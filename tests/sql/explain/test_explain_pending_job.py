@@ -64,18 +64,18 @@ async def test_jobs_of_a_paused_queue_are_not_before_anybody(database: Database,
 
 async def test_it_is_next_and_every_slot_is_busy(database: Database, worker: SqlWorker) -> None:
     await worker.register(slots=2)
-    claimed = await worker.given_all([{"kind": "a"}] * 2)
+    claimed = await worker.given_all([{"kind": "a"}] * 3)  # one of them waits in the worker
     await beat(worker, 0)  # what it said last is as old as its heartbeat, and does not count
     await enqueue(database)
-    assert (await because(database, 3, "busy"))["explanation"] == (
+    assert (await because(database, 4, "busy"))["explanation"] == (
         "it is the next one: the 1 worker(s) that serve it run 2 job(s) in 2 slot(s) and take it when one is free"
     )
     another = SqlWorker(database, "another")
     await another.register(kinds=["other"])
-    assert await reasons(database, 3) == ["busy"]
-    await worker.complete(claimed[:1])
+    assert await reasons(database, 4) == ["busy"]
+    await worker.complete(claimed[:2])
     await beat(worker, 2)
-    assert await facts(database, 3, "idle_worker") == {"workers": ["w1"]}
+    assert await facts(database, 4, "idle_worker") == {"workers": ["w1"]}
 
 
 async def test_a_queue_of_any_length_costs_the_same(fresh_database: Database) -> None:

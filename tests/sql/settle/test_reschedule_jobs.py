@@ -34,18 +34,6 @@ async def test_the_reason_is_in_the_timeline(database: Database, worker: SqlWork
     ]
 
 
-async def test_the_timeline_has_the_start_of_an_attempt_that_was_over_before_anybody_saw_it_run(
-    database: Database,
-) -> None:
-    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
-        claimed = await worker.given_all([{"kind": "a"}] * 4)
-        await freeze(connection, "2026-03-01 12:00:02Z")
-        await worker.reschedule(claimed, [5.0] * 4, ran_for=[0.5, None, 60.0, float("nan")])
-        rows = await connection.fetch("select job_id, at from leasehold.job_timeline where event = 'started'")
-    start = datetime(2026, 3, 1, 12, tzinfo=UTC)
-    assert {row["job_id"]: row["at"] for row in rows} == {1: start + timedelta(seconds=1.5), 3: start, 4: start}
-
-
 async def test_without_a_delay_it_is_pending_at_once(
     database: Database, worker: SqlWorker, subtests: pytest.Subtests
 ) -> None:

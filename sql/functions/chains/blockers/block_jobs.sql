@@ -3,13 +3,11 @@
 -- Parameters  incarnation, job_ids, attempts: the identities
 --             waits: for each an object with jobs (an array of jobs as in enqueue_jobs, made in the same statement), blockers
 --             (as in enqueue_jobs; {"position": n} counts in jobs) and delay (seconds: not before, even when all are done)
---             ran_for: seconds since the handler started, for each, or null
 -- Returns     only the refused ones, with the reason; busy is one whose row another session holds, to be sent again
 -- Errors      LH001 a wait is refused · LH006 a unique job is there already · 55P03 as continue_jobs
 -- Tables      jobs (in id order), as add_jobs and add_blockers, job_events (insert), keys as promote_waiting_jobs
-create or replace function leasehold.block_jobs(
-    incarnation uuid, job_ids bigint[], attempts integer[], waits jsonb[], ran_for double precision[] default null
-) returns table (job_id bigint, reason text) language plpgsql
+create or replace function leasehold.block_jobs(incarnation uuid, job_ids bigint[], attempts integer[], waits jsonb[])
+returns table (job_id bigint, reason text) language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set lock_timeout = '500ms' set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
 #variable_conflict use_column
 declare
@@ -32,11 +30,8 @@ begin
                      where j.attempt = c.attempt and j.incarnation = block_jobs.incarnation and j.id = any (block_jobs.job_ids)
                        for update of j skip locked);
     for v_job in
-        select distinct on (j.id) j.id, j.attempt, j.key, j.queue, j.worker_id, j.claimed_at, j.chain_id, c.wait,
-               case when j.started_at is null and c.ran_for is not null
-                    then greatest(j.claimed_at, v_now - make_interval(secs => least(greatest(0, c.ran_for), leasehold.longest_time())))
-                    else j.started_at end as started_at
-          from unnest(block_jobs.job_ids, block_jobs.attempts, block_jobs.waits, block_jobs.ran_for) c(id, attempt, wait, ran_for)
+        select distinct on (j.id) j.id, j.attempt, j.key, j.queue, j.worker_id, j.claimed_at, j.started_at, j.chain_id, c.wait
+          from unnest(block_jobs.job_ids, block_jobs.attempts, block_jobs.waits) c(id, attempt, wait)
           join leasehold.jobs j on j.id = c.id
          where j.attempt = c.attempt and j.incarnation = block_jobs.incarnation and j.id = any (v_free)
          order by j.id

@@ -180,12 +180,3 @@ async def test_what_it_waits_for_is_said_in_the_timeline(database: Database, wor
     rows = await database.call("get_job_timeline", 1)
     said = [row["message"] for row in rows if row["event"] == "blocked"]
     assert said == ["waits for 2 chains", "waits for 1 chain"]
-
-
-async def test_the_timeline_has_the_start_of_an_attempt_that_was_over_before_anybody_saw_it_run(
-    database: Database, worker: SqlWorker
-) -> None:
-    await worker.block(
-        await worker.given(), [{"jobs": [{"kind": "part"}], "blockers": [{"position": 1}]}], ran_for=[0.1]
-    )
-    assert await events(database, 1) == [("created", 0), ("claimed", 1), ("started", 1), ("blocked", 1)]
