@@ -25,7 +25,7 @@ UNAUDITED_METHODS = frozenset({"GET"})
 UNAUDITED_PATHS = frozenset({"/api/workers/{id}/heartbeat"})
 """What machines say of themselves every few seconds; it would bury what people do."""
 HIDDEN = frozenset({"args", "output", "metadata", "secret", "proxy_password"})
-"""Fields that belong to the jobs' own people; that they were given is told, not what."""
+"""Fields that belong to the jobs' own people; the log says that they were given, not their values."""
 LEFT_OUT = msgspec.Raw(b"null")
 
 

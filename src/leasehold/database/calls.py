@@ -139,7 +139,7 @@ class OpenTransaction(Caller):
     async def call_last(self, function: str, *args: object) -> object:
         """As `call_value`, before the commit. Raises TransactionEnded also where another transaction was begun after ours.
 
-        Ours are DEFERRABLE, which costs nothing, means nothing in those that write, and which no other one is.
+        Our transactions are marked DEFERRABLE: it has no effect on writes, and lets us recognise them.
         """
         call = call_text(function, len(args), style=self.style)
         text = f"select called.*, current_setting('transaction_deferrable') from ({call}) called"
@@ -248,7 +248,7 @@ def decode_json(text: str) -> Any:
 
 
 def from_row(record: type[S], row: AnsweredRow) -> S:
-    """A record from a row with a column for each of its fields; one with a default may lack, as on the schema of a release before."""
+    """A record from a row with a column for each of its fields. Fields with a default may lack, as on the schema of a release before."""
     names = record.__struct_fields__
     try:
         return record(**decoded(row, names))

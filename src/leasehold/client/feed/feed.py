@@ -3,8 +3,8 @@
 Ends of jobs and all that stands in job_events are told at least once and almost always once, in the order of their times.
 A change is visible when its transaction has committed, which may be after later ones: so each look goes over the last
 `OVERLAP` again and leaves out what was told, and every few seconds the numbers of each second are compared with what was
-told, back to the oldest transaction that was open (at most `LONGEST`). Of a second that has grown it tells what
-was not told, as far as that is remembered, else all of it.
+told, back to the oldest transaction that was open (at most `LONGEST`). If a second has more
+rows than last time, it reports the new ones; if it no longer knows which are new, it reports all of them.
 
 Creation, claim, start, and workers that come and go are looked at as they are at each look; what came and went between
 two looks is not told, nor told again later.
