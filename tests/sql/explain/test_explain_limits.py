@@ -43,7 +43,9 @@ async def test_full_and_dry_at_once(database: Database, worker: SqlWorker) -> No
     await limit(database, queue="q", max_running=1, rate=0.001, burst=1)
     await worker.given_all([{"kind": "a", "queue": "q"}] * 2)
     row = await because(database, 2, "limited")
-    assert "may have 1 running at once, and 1 are held, and may start one every 1000 s (1 at once)" in row["explanation"]
+    assert (
+        "may have 1 running at once, and 1 are held, and may start one every 1000 s (1 at once)" in row["explanation"]
+    )
     assert row["until"] is None
 
 
