@@ -65,6 +65,7 @@ class ChainWatch:
         self._waits: dict[int, set[Wait]] = {}
         self._changed = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._is_closed = False
 
     @property
     def runs(self) -> bool:
@@ -72,7 +73,9 @@ class ChainWatch:
         return self._task is not None
 
     def add(self, wait: Wait) -> None:
-        """Look for the end of its chain, at once at first."""
+        """Look for the end of its chain, at once at first. Raises ClientClosed."""
+        if self._is_closed:
+            raise ClientClosed
         self._waits.setdefault(wait.chain_id, set()).add(wait)
         self._changed.set()
 
@@ -84,13 +87,17 @@ class ChainWatch:
             self._waits.pop(wait.chain_id, None)
 
     async def start(self) -> None:
-        """Make the task, in asyncio."""
+        """Make the task, in asyncio. Raises ClientClosed."""
+        if self._is_closed or self._database.is_closed:
+            raise ClientClosed
         if self._task is None:
             self._task = asyncio.create_task(self._run(), name="leasehold chain watch")
+            self._task.add_done_callback(self._end)  # a task that is cancelled before it begins has no `finally`
             self._database.closers.append(self.close)
 
     async def close(self) -> None:
         """End the task, in asyncio; waits that are left are told so."""
+        self._is_closed = True
         self._tell_all(ClientClosed())
         if self._task is not None:
             self._task.cancel()
@@ -107,10 +114,15 @@ class ChainWatch:
                 if due:
                     await self._look(due)
         finally:
+            self._end(asyncio.current_task())
+            await ear.close()
+
+    def _end(self, task: object) -> None:
+        """Forget the task, unless that is done already."""
+        if self._task is task:
             self._task = None
             self._tell_all(DatabaseUnavailable("somebody has cancelled the task that looks for the ends of chains"))
             self._database.closers.remove(self.close)
-            await ear.close()
 
     async def _something_is_due(self) -> bool:
         """Wait until a look is due; False when nobody has waited for anything for a while."""

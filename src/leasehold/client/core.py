@@ -62,7 +62,7 @@ T = TypeVar("T")
 S = TypeVar("S", bound=msgspec.Struct)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Core:
     """The database that a client calls, and what surrounds its calls.
 

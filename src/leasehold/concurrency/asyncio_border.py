@@ -16,7 +16,7 @@ import signal
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from contextvars import Context, ContextVar
 from threading import get_ident
 from types import FrameType, MappingProxyType
@@ -207,16 +207,22 @@ class Driven:
         self._is_leaving = True
         try:
             self.loop.step(LAST_STEPS)  # what was to be done soon is done, and not cancelled
-            with suppress(
-                ClientClosed
-            ):  # the driver has ended with the program: what waits for nothing is done all the same
-                await self._cross(_end_tasks)
+            if not await self._has_ended_tasks() and not await self._has_ended_tasks():
+                log.error("a task that was cancelled at the end of its loop cancels all others again and again")
             self.loop.step(LAST_STEPS)
         finally:
             self._is_over = True
             self._rouse()
             await self.ended.wait()
             self.loop.close()
+
+    async def _has_ended_tasks(self) -> bool:
+        """False where one of them, as it ended, has cancelled what waits for their ends."""
+        try:
+            await self._cross(_end_tasks)
+        except ClientClosed:
+            return self.ended.is_set()  # with the program: what waits for nothing is done all the same
+        return True
 
     async def cross(self, function: Callable[..., Awaitable[T]], /, *args: Any, **named: Any) -> T:
         """Run an asyncio function in a task of this loop, in a copy of the caller's context. A checkpoint.

@@ -203,6 +203,19 @@ async def test_args_that_somebody_wrote_by_sql_can_be_looked_at_whatever_they_ar
         assert str(deep.args).startswith("[[[")
 
 
+async def test_a_job_by_name_gets_what_its_kind_declares_unless_it_says_otherwise(database: Database) -> None:
+    app = App()
+
+    @app.kind(queue="mail", priority=7)
+    async def send() -> None: ...
+
+    client = Client(database, app=app)
+    declared = await client.get(await client.enqueue("send"))
+    assert (declared.queue, declared.priority) == ("mail", 7)
+    said = await client.get(await client.enqueue("send", queue="other", priority=0))
+    assert (said.queue, said.priority) == ("other", 0)
+
+
 async def test_a_kind_in_the_place_of_a_job_is_told_how_to_become_one(database: Database) -> None:
     app = shop()
     greet: Any = app.find("greet")

@@ -90,6 +90,13 @@ def test_waiting_for_nothing_is_refused_since_the_job_would_run_again_at_once(de
         encode_wait(WaitFor([], delay=delay), unchecked)
 
 
+def test_a_wait_takes_a_timedelta_and_no_delay_that_is_less_than_nothing_or_no_number() -> None:
+    assert WaitFor([A], delay=timedelta(minutes=1)).delay == 60.0
+    for delay in (float("nan"), -1):
+        with pytest.raises(BadInput):
+            WaitFor([A], delay=delay)
+
+
 def test_a_job_is_checked_against_its_kind_and_takes_what_the_kind_wants() -> None:
     app = App()
 

@@ -81,7 +81,14 @@ def test_many_jobs_are_all_or_none_and_answered_in_their_order(client: SyncClien
     assert client.enqueue_many([]) == []
     with pytest.raises(BadInput, match="job 2"):
         client.enqueue_many([NewJob(kind="x"), NewJob(kind="")])
+    with pytest.raises(BadInput, match="give a list of jobs"):
+        client.enqueue_many(cast("Any", NewJob(kind="x")))
     assert len(client.chains.list()) == 4
+
+
+def test_no_password_is_shown() -> None:
+    client = SyncClient("postgresql://ada:secret@host/db")
+    assert "secret" not in repr(client._core)  # pyright: ignore[reportPrivateUsage]
 
 
 def test_a_conflict_names_the_job_that_is_there(client: SyncClient) -> None:

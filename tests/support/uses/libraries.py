@@ -192,6 +192,7 @@ async def asyncpg_cancelled() -> Any:
     def tell(*_notice: object) -> None:
         begun.set()
 
+    await connection.execute("set client_min_messages = notice")
     connection.add_log_listener(tell)  # Postgres ignores a cancel that overtakes its statement
     try:
         sleeping = asyncio.create_task(connection.execute("do $$ begin raise notice ''; perform pg_sleep(600); end $$"))

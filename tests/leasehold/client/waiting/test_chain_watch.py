@@ -11,7 +11,7 @@ import pytest
 from leasehold.client import chain_ends as chain_watch
 from leasehold.client.chain_ends import ChainWatch, Wait
 from leasehold.database import Database
-from leasehold.errors import DatabaseUnavailable, QueryRefused
+from leasehold.errors import ClientClosed, DatabaseUnavailable, QueryRefused
 from tests.support.flavours import in_flavour
 from tests.support.waiting import PATIENCE
 
@@ -25,6 +25,7 @@ class Scripted:
         self.closers: list[Callable[[], Awaitable[None]]] = []
         self.hear: Callable[[str], object] = str
         self.listening = asyncio.Event()
+        self.is_closed = False
 
     async def call(self, function: str, chains: list[int], seconds: float | None) -> list[dict[str, Any]]:
         assert (function, seconds) == ("watch_chains", 60.0)
@@ -120,6 +121,40 @@ async def test_a_database_that_goes_away_is_waited_for_except_by_new_waits(
     assert await database.asked.get() == [1]
     database.answers.put_nowait([1])
     assert (await old)["chain_id"] == 1
+
+
+@watching
+async def test_a_task_that_is_cancelled_before_it_begins_says_so_and_another_takes_its_place(
+    database: Scripted, watch: ChainWatch
+) -> None:
+    told = begin(watch, 7)
+    await watch.start()
+    for task in asyncio.all_tasks() - {asyncio.current_task()}:
+        task.cancel()
+    assert isinstance(await told, DatabaseUnavailable)
+    told = begin(watch, 7)
+    await watch.start()
+    database.answers.put_nowait([7])
+    assert (await told)["chain_id"] == 7
+
+
+@watching
+async def test_a_watch_that_is_closed_does_not_begin_again(database: Scripted, watch: ChainWatch) -> None:
+    told = begin(watch, 7)
+    await watch.start()
+    await watch.close()
+    assert isinstance(await told, ClientClosed)
+    with pytest.raises(ClientClosed):
+        begin(watch, 7)
+    with pytest.raises(ClientClosed):
+        await watch.start()
+
+
+@watching
+async def test_nor_does_one_begin_on_a_database_that_is_closed(database: Scripted, watch: ChainWatch) -> None:
+    database.is_closed = True
+    with pytest.raises(ClientClosed):
+        await watch.start()
 
 
 @watching

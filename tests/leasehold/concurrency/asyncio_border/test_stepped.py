@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import sys
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -76,6 +77,40 @@ async def test_a_task_that_ignores_the_end_of_its_loop_is_named_and_left(
         async with border.open_loop():
             await border.cross(begin)
     assert "stubborn goes on although it was cancelled; its loop ends without it" in caplog.text
+    kept.clear()
+    gc.collect()
+
+
+@pytest.mark.parametrize("times", [1, 2])
+async def test_a_task_that_cancels_all_others_as_it_ends_leaves_them_the_time_to_end(
+    times: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept: list[asyncio.Task[None]] = []
+
+    async def cancels_all() -> None:
+        for _ in range(times):
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                for other in asyncio.all_tasks() - {asyncio.current_task(), *kept}:
+                    other.cancel()
+
+    async def tidies_up() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            for _ in range(3 * border.LAST_STEPS):
+                with suppress(asyncio.CancelledError):
+                    await asyncio.sleep(0)
+
+    async def begin() -> None:
+        kept.extend(asyncio.create_task(work()) for work in (cancels_all, tidies_up))
+        await asyncio.sleep(0)
+
+    with trio.fail_after(PATIENCE):
+        async with border.open_loop():
+            await border.cross(begin)
+    assert ("cancels all others again and again" in caplog.text, kept[1].done()) == (times == 2, times == 1)
     kept.clear()
     gc.collect()
 
