@@ -248,7 +248,7 @@ def decode_json(text: str) -> Any:
 
 
 def from_row(record: type[S], row: AnsweredRow) -> S:
-    """A record from a row with a column for each of its fields. Fields with a default may lack, as on the schema of a release before."""
+    """A record from a row with a column for each field. One with a default may lack, as on the schema of a release before."""
     names = record.__struct_fields__
     try:
         return record(**decoded(row, names))
