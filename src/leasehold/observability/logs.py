@@ -1,9 +1,9 @@
 """Logging: one short text line on a terminal, one JSON object per line elsewhere. Passwords in DSNs are masked.
 
 Details go into `extra` (`job_id`, `kind`, `attempt`, `worker_id`, `action` …). JSON has them as fields, text as
-`name=value`; a text line of our own leaves out what its message already has, but for the job_id. Lines from inside a handler have the fields of its
-job. A traceback comes from the exception of the record or, for an exception that was raised elsewhere, from `error` in
-`extra` (type, message, traceback).
+`name=value`; a text line of our own leaves out what its message already has, but for the job_id. Lines from inside a
+handler have the fields of its job. A traceback comes from the exception of the record or, for an exception that was
+raised elsewhere, from `error` in `extra` (type, message, traceback).
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def uninstall_logging() -> None:
 class OurHandler(logging.StreamHandler[TextIO]):
     """The one handler that `install_logging` owns."""
 
-    def handleError(self, record: logging.LogRecord) -> None:
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  logging's name
         """Complain as logging does, but raise nothing where standard error itself is closed."""
         with suppress(ValueError, OSError):
             super().handleError(record)
