@@ -7,18 +7,24 @@ import logging
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
+from weakref import WeakSet
 
 from leasehold.database import Database
 from leasehold.database.connector import close_connection
-from leasehold.errors import LeaseholdError, ListenerDeaf
-from leasehold.notify.channel import CHANNEL
+from leasehold.errors import LeaseholdError, ListenerDeaf, WrongAddress
+from leasehold.notify.channel import CHANNEL, DEAF
 
 log = logging.getLogger(__name__)
+
+MISLED = "we cannot listen where LEASEHOLD_DIRECT_DATABASE_URL points, so we poll"
 
 SHORTEST_PAUSE = 1.0
 LONGEST_PAUSE = 30.0
 # The pause behind a pooler that keeps notifications away: its configuration may change.
 DEAF_PAUSE = 300.0
+
+_told: WeakSet[Database] = WeakSet()
+"""The databases of which somebody has said that they are polled: each has several listeners."""
 
 
 class AsyncioListener:
@@ -70,7 +76,7 @@ class AsyncioListener:
             except LeaseholdError as error:
                 if isinstance(error, ListenerDeaf):
                     pause = DEAF_PAUSE
-                log.debug("cannot listen on %s, polling: %s", self._channel, error)
+                self._tell(error)
             else:
                 pause = SHORTEST_PAUSE
                 try:
@@ -83,3 +89,10 @@ class AsyncioListener:
                 self._missed()
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE)
+
+    def _tell(self, error: LeaseholdError) -> None:
+        if not isinstance(error, (ListenerDeaf, WrongAddress)) or self._database in _told:
+            log.debug("cannot listen on %s, polling: %s", self._channel, error)
+            return
+        _told.add(self._database)
+        log.warning("%s", DEAF if isinstance(error, ListenerDeaf) else f"{MISLED}: {error} (said once)")

@@ -22,6 +22,10 @@ from uuid import UUID
 import msgspec
 
 CHANNEL = "leasehold"
+DEAF = (
+    "a pooler before Postgres keeps notifications away, so we poll: name a direct connection in "
+    "LEASEHOLD_DIRECT_DATABASE_URL, or set LEASEHOLD_NOTIFY=off (said once)"
+)
 MAX_PAYLOAD = 1000
 NAME_LENGTH = 8
 

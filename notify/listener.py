@@ -14,7 +14,7 @@ import trio
 from leasehold.database import Database
 from leasehold.database.border import Listening, listen
 from leasehold.errors import DatabaseUnavailable, ListenerDeaf
-from leasehold.notify.channel import CHANNEL, Ping, parse_notice
+from leasehold.notify.channel import CHANNEL, DEAF, Ping, parse_notice
 from leasehold.notify.switchboard import Switchboard
 
 log = logging.getLogger(__name__)
@@ -52,10 +52,7 @@ class Listener:
             except ListenerDeaf:
                 if not self._deafness_told:
                     self._deafness_told = True
-                    log.warning(
-                        "a pooler before Postgres keeps notifications away, so we poll: name a direct connection in "
-                        "LEASEHOLD_DIRECT_DATABASE_URL, or set LEASEHOLD_NOTIFY=off (said once)"
-                    )
+                    log.warning(DEAF)
                 await trio.sleep(DEAF_SECONDS)
 
     async def _listen(self) -> None:

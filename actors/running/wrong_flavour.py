@@ -33,7 +33,9 @@ def call_in_thread(kind: Kind[..., Any], call: Callable[[], Any]) -> Any:
         made = call()
     finally:
         # The thread runs other jobs later: an event loop that this one has set and left is not theirs.
+        # One that still runs in a greenlet, as sync Playwright's does, keeps its mark on the thread: only this takes it off.
         asyncio.set_event_loop(None)
+        asyncio._set_running_loop(None)
     if not iscoroutine(made):
         return made
     made.close()
@@ -60,7 +62,7 @@ def wrong_flavour(kind: Kind[..., Any], error: BaseException) -> WrongFlavour | 
 
 
 def _innermost(error: BaseException) -> Iterator[BaseException]:
-    """The error, or those in its groups, and what each was raised from, once: some are raised from themselves."""
+    """The error, or those in its groups, and what each was raised from or after, once: some are raised from themselves."""
     left, seen = [error], set[int]()
     while left:
         each = left.pop()
@@ -71,5 +73,6 @@ def _innermost(error: BaseException) -> Iterator[BaseException]:
             left += cast("BaseExceptionGroup[BaseException]", each).exceptions
             continue
         yield each
-        if each.__cause__ is not None:
-            left.append(each.__cause__)
+        before = each.__cause__ or (None if each.__suppress_context__ else each.__context__)
+        if before is not None:
+            left.append(before)

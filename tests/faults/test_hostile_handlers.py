@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
 import signal
+import socket
 from pathlib import Path
 
 import pytest
@@ -36,6 +39,31 @@ async def test_copies_that_a_handler_forks_end_by_their_own_signals_and_the_work
     later = await fleet.client.enqueue("quick")
     await fleet.job(later, "completed")
     assert "draining" not in worker.output
+
+
+async def test_a_copy_that_a_handler_leaves_behind_holds_no_port_of_the_worker(fleet: Fleet) -> None:
+    worker = await fleet.worker("leaver", LEASEHOLD_PROBE_PORT="0")
+    found = re.search(r"probes answer at http://127\.0\.0\.1:(\d+)", await worker.until_line("probes answer at"))
+    assert found is not None
+    job = await fleet.client.enqueue("leave_a_copy")
+    copy = (await fleet.job(job, "completed")).output
+    try:
+        worker.signal(signal.SIGKILL)
+        await worker.until_exit()
+        os.kill(copy, 0)
+        with socket.create_server(("127.0.0.1", int(found[1]))):
+            pass
+    finally:
+        os.kill(copy, signal.SIGKILL)
+
+
+async def test_a_handler_that_closes_the_standard_streams_ends_no_worker(fleet: Fleet) -> None:
+    worker = await fleet.worker("mute")
+    for kind in ("close_streams", "quick"):
+        job = await fleet.client.enqueue(kind)
+        await fleet.job(job, "completed")
+    worker.signal(signal.SIGTERM)
+    assert await worker.until_exit() == 0
 
 
 async def test_a_handler_that_cannot_be_interrupted_is_left_to_its_lease_by_the_second_sigterm(fleet: Fleet) -> None:

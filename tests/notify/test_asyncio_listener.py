@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -62,3 +62,29 @@ async def test_it_goes_on_trying_where_nobody_answers() -> None:
         for _ in range(3):
             await absent.tried.get()
     await ear.close()
+
+
+@under_asyncio
+async def test_it_says_once_that_it_polls_because_of_a_wrong_direct_address(
+    database_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    tried: asyncio.Queue[None] = asyncio.Queue()
+    wrong = f"{database_url}{'&' if '?' in database_url else '?'}nosuch=1"
+    async with asyncio.timeout(PATIENCE), open_asyncio_database(database_url, direct_dsn=wrong) as database:
+        listen = database.open_listening
+
+        async def open_listening(*heard: Any) -> Any:
+            tried.put_nowait(None)
+            return await listen(*heard)
+
+        database.open_listening = open_listening
+        first, second = (AsyncioListener(database, str, bool) for _ in range(2))
+        first.open()
+        second.open()
+        for _ in range(5):
+            await tried.get()
+        await first.close()
+        await second.close()
+    [line] = [each.getMessage() for each in caplog.records if each.levelname == "WARNING"]
+    assert "LEASEHOLD_DIRECT_DATABASE_URL" in line
+    assert "nosuch" in line

@@ -164,6 +164,22 @@ def _forked() -> list[int]:
 app.kind("fork", runs="thread")(_forked)
 
 
+@app.kind()
+def leave_a_copy() -> int:
+    """Fork a copy that lives on."""
+    if copy := os.fork():
+        return copy
+    while True:
+        signal.pause()
+
+
+@app.kind()
+def close_streams() -> None:
+    """Nobody in this process writes to the standard streams any more, on purpose."""
+    sys.stdout.close()
+    sys.stderr.close()
+
+
 @app.kind(runs="process")
 def fork_in_a_process() -> list[int]:
     """As `fork`, in a process of its own."""

@@ -38,6 +38,8 @@ def give_up_text() -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
+        except ValueError:  # somebody has closed it
+            continue
         except OSError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 

@@ -6,7 +6,11 @@ import _thread
 import os
 import signal
 from collections.abc import Callable
+from socket import socket
 from types import FrameType
+from weakref import WeakSet
+
+_listening: WeakSet[socket] = WeakSet()
 
 
 def stop_signals() -> tuple[signal.Signals, ...]:
@@ -30,6 +34,19 @@ def undo_in_copies(handler: Callable[[int, FrameType | None], object]) -> None:
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
     os.register_at_fork(after_in_child=undo)
+
+
+def close_in_copies(listener: socket) -> None:
+    """In a copy of this process that a handler forks, close this socket: who holds its port is the original alone."""
+    _listening.add(listener)
+
+
+def _close_listening() -> None:
+    for each in list(_listening):
+        each.close()
+
+
+os.register_at_fork(after_in_child=_close_listening)
 
 
 def start_bare(function: Callable[..., object], *args: object) -> None:

@@ -1,9 +1,9 @@
 """Logging: one short text line on a terminal, one JSON object per line elsewhere. Passwords in DSNs are masked.
 
 Details go into `extra` (`job_id`, `kind`, `attempt`, `worker_id`, `action` …). JSON has them as fields, text as
-`name=value`; text leaves out a value that its message already has. Lines from inside a handler have the fields of its
-job. A traceback comes from the exception of the record or, for an exception that was raised elsewhere, from `error` in
-`extra` (type, message, traceback).
+`name=value`; a text line of our own leaves out what its message already has, but for the job_id. Lines from inside a
+handler have the fields of its job. A traceback comes from the exception of the record or, for an exception that was
+raised elsewhere, from `error` in `extra` (type, message, traceback).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import logging
 import re
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Literal, TextIO, cast
 
@@ -74,6 +75,11 @@ def uninstall_logging() -> None:
 
 class OurHandler(logging.StreamHandler[TextIO]):
     """The one handler that `install_logging` owns."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  logging's name
+        """Complain as logging does, but raise nothing where standard error itself is closed."""
+        with suppress(ValueError, OSError):
+            super().handleError(record)
 
 
 class JobFilter(logging.Filter):
@@ -140,7 +146,9 @@ class TextFormatter(logging.Formatter):
         name = record.name.rpartition(".")[2] if record.name.startswith("leasehold.") else record.name
         message = escape_controls(_message(record))
         fields = {key: _short(value) for key, value in extra_fields(record).items() if key not in ONLY_FOR_PROGRAMS}
-        details = "".join(f" {key}={value}" for key, value in fields.items() if not _tells(message, key, value))
+        is_ours = record.name.startswith("leasehold.")
+        told = {key for key, value in fields.items() if is_ours and key != "job_id" and _tells(message, key, value)}
+        details = "".join(f" {key}={value}" for key, value in fields.items() if key not in told)
         line = f"{at} {self._paint(record.levelname)} {name}: {message}{' ' + details if details else ''}"
         if record.exc_info and record.exc_info[1] is not None:
             line += "\n" + redact_dsns(self.formatException(record.exc_info))

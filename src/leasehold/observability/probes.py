@@ -18,6 +18,7 @@ from typing import Any, cast
 
 import msgspec
 
+from leasehold.concurrency.ending import close_in_copies
 from leasehold.errors import SettingsError
 from leasehold.observability.health import Health, Question, Verdict
 from leasehold.observability.metrics import MetricsMissing
@@ -83,6 +84,7 @@ class _Server(ThreadingHTTPServer):
         if ":" in host:
             self.address_family = socket.AF_INET6
         super().__init__((host, port), _Answer)
+        close_in_copies(self.socket)
 
     def server_bind(self) -> None:
         """Bind as HTTPServer does, but do not ask a name server for the name of the host."""

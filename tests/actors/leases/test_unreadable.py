@@ -10,6 +10,7 @@ import trio
 from leasehold import App
 from leasehold.database.migrations import emit, migrate
 from leasehold.errors import WrongAddress
+from tests.support.processes import StartProcess
 from tests.support.servers import Server, psql_on
 from tests.support.waiting import eventually
 from tests.support.working import working
@@ -34,6 +35,17 @@ async def test_migrate_refuses_a_database_that_is_not_in_utf8(
     with pytest.raises(WrongAddress, match=r"the encoding SQL_ASCII.*createdb --encoding UTF8"):
         await migrate(ascii_database_url)
     assert psql(ascii_database_url, "select to_regnamespace('leasehold') is null") == "t"
+
+
+@pytest.mark.acceptance
+async def test_no_process_waits_for_a_schema_that_migrate_would_refuse(
+    ascii_database_url: str, start_process: StartProcess
+) -> None:
+    for actor in ("worker", "gateway"):
+        env = {"LEASEHOLD_DATABASE_URL": ascii_database_url, "LEASEHOLD_GATEWAY_PORT": "0"}
+        process = start_process(["run", actor] if actor == "worker" else [actor], env)
+        assert await process.until_exit() == 5, actor
+        assert "createdb --encoding UTF8" in process.output
 
 
 async def test_a_job_whose_bytes_are_no_text_fails_alone(ascii_database_url: str, postgres_server: Server) -> None:

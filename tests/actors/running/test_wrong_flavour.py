@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 import aiohttp
+import greenlet
 import pytest
 import trio
 import trio.lowlevel
@@ -12,7 +13,7 @@ from leasehold.actors.attempts.outcome import Failed
 from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.running.settler import Outcomes
 from leasehold.actors.running.slot import Slot, SlotContext
-from leasehold.actors.running.wrong_flavour import wrong_flavour
+from leasehold.actors.running.wrong_flavour import call_in_thread, wrong_flavour
 from leasehold.database import Database
 from leasehold.jobs.job import Job
 from leasehold.jobs.kind import CheckedKindOptions, Kind, Runs
@@ -148,6 +149,36 @@ def test_other_errors_and_other_flavours_are_left_as_they_are() -> None:
     wrapped = ConnectionError("the library wraps it")
     wrapped.__cause__ = strange
     assert wrong_flavour(of(sleeps_in_asyncio, "trio"), wrapped) is not None
+
+
+def test_an_error_raised_while_another_is_handled_is_looked_through_unless_it_is_said_to_stand_alone() -> None:
+    raised = ValueError("wrapped")
+    raised.__context__ = TypeError("trio.run received unrecognized yield message <Future pending>")
+    assert wrong_flavour(of(sleeps_in_asyncio, "trio"), raised) is not None
+    raised.__suppress_context__ = True
+    assert wrong_flavour(of(sleeps_in_asyncio, "trio"), raised) is None
+
+
+def test_a_loop_that_a_handler_leaves_running_in_its_thread_is_not_there_for_the_next() -> None:
+    left, parked = asyncio.new_event_loop(), list[greenlet.greenlet]()
+
+    def leaves_a_loop_running() -> None:
+        async def parks() -> None:
+            greenlet.getcurrent().parent.switch()
+
+        parked.append(greenlet.greenlet(lambda: left.run_until_complete(parks())))
+        parked[0].switch()
+        assert asyncio._get_running_loop() is left
+
+    def runs_one() -> int:
+        return asyncio.run(asyncio.sleep(0, 7))
+
+    try:
+        call_in_thread(of(leaves_a_loop_running, "thread"), leaves_a_loop_running)
+        assert call_in_thread(of(runs_one, "thread"), runs_one) == 7
+    finally:
+        parked[0].throw()
+        left.close()
 
 
 def test_an_error_that_was_raised_from_itself_is_looked_at_once() -> None:

@@ -90,12 +90,19 @@ def test_text_is_one_short_line_and_plain_off_a_terminal() -> None:
     assert line == "WARNING slot: backing off  memory=0.91 why='too full'\n"
 
 
-def test_text_does_not_repeat_what_the_message_tells() -> None:
+def test_text_of_ours_keeps_the_job_id_and_does_not_repeat_what_else_the_message_tells() -> None:
     stream = io.StringIO()
     install_logging("info", "text", stream=stream)
     extra = {"job_id": 7, "kind": "echo", "attempt": 2, "incarnation": "b7"}
-    logging.getLogger("x").info("claimed job 7 of kind echo-2", extra=extra)
-    assert stream.getvalue().endswith("claimed job 7 of kind echo-2  kind=echo attempt=2\n")
+    logging.getLogger("leasehold.x").info("claimed job 7 of kind echo-2, attempt 2", extra=extra)
+    assert stream.getvalue().endswith("claimed job 7 of kind echo-2, attempt 2  job_id=7 kind=echo\n")
+
+
+def test_text_of_others_keeps_all_fields_whatever_its_message_has() -> None:
+    stream = io.StringIO()
+    install_logging("info", "text", stream=stream)
+    logging.getLogger("x").info("job 1 of 10: default value used", extra={"job_id": 1, "queue": "default"})
+    assert stream.getvalue().endswith("job 1 of 10: default value used  job_id=1 queue=default\n")
 
 
 def test_a_number_that_happens_to_be_in_the_message_does_not_stand_for_the_job() -> None:

@@ -1,6 +1,7 @@
 -- Purpose     Enqueue one job, in the caller's transaction: it exists when that transaction commits, and not otherwise.
 -- Parameters  kind: which handler runs it · args: JSON object · queue · priority: higher first · run_at or delay: not
---             before · key: at most one job of a key is active · max_attempts · idempotency_key: a repeated call
+--             before; without an offset, Postgres reads run_at in the time zone of the session
+--             key: at most one job of a key is active · max_attempts · idempotency_key: a repeated call
 --             with it makes no second job · metadata: JSON object for people and filters
 --             notify: wake an idle worker at commit · key_group: what limits count by · timeout: how long one attempt may
 --             run · deadline: the job fails then · blockers: chains (ids of their first jobs) that must complete first

@@ -38,7 +38,7 @@ def _end_without(code: int) -> None:
     left = [each.name for each in threading.enumerate() if not each.daemon and each is not threading.main_thread()]
     if left:
         log.warning("ending without threads that still run: %s; a handler has started and left them", ", ".join(left))
-        with suppress(OSError):  # a terminal that was closed
+        with suppress(OSError, ValueError):  # a terminal that was closed; a handler has closed it
             sys.stdout.flush()
         os._exit(code)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
@@ -65,7 +66,8 @@ def render(value: object, view: View, output: Output | None, terminal: Terminal)
     """Print `value`; None adds nothing to what the command has printed itself. Without a choice it is text, plain and uncut where
     there is no terminal."""
     if value is None:
-        terminal.stdout.flush()
+        with suppress(ValueError):  # a handler has closed it
+            terminal.stdout.flush()
         return
     match output or "text":
         case "json":

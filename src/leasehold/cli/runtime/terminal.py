@@ -61,6 +61,8 @@ class Terminal:
 
     def say(self, text: str) -> None:
         """One line of talk, on standard error."""
-        with suppress(OSError):  # a pipe that nobody reads, a terminal that was closed
+        with suppress(
+            OSError, ValueError
+        ):  # a pipe that nobody reads, a terminal that was closed; a handler has closed it
             self.stderr.write(text + "\n")
             self.stderr.flush()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from leasehold import database as databases
-from leasehold.database.migrations.catalogue import Catalogue, Migration, Repeatable
+from leasehold.database.migrations.catalogue import REFUSE_ENCODING, Catalogue, Migration, Repeatable
 from leasehold.database.migrations.granting import apply_grants as apply_grants_in
 from leasehold.database.migrations.granting import find_prefix as find_prefix_in
 from leasehold.database.migrations.indexes import find_gone
@@ -121,9 +121,10 @@ async def schema_state(dsn: str, *, catalogue: Catalogue | None = None) -> Schem
 
 
 async def read_schema_state(session: OpenTransaction, *, catalogue: Catalogue | None = None) -> SchemaState:
-    """As `schema_state`, in a transaction of the caller's."""
+    """As `schema_state`, in a transaction of the caller's. Raises WrongAddress where `migrate` would refuse the encoding."""
     state = (await Applied.read(session)).compare(catalogue or Catalogue.read())
     if state.status == "missing":
+        await session.execute(REFUSE_ENCODING)
         return state
     lacking = await session.fit.lacking(session.fetch)
     names = (f"{function} without {name}" for function in sorted(lacking) for name in sorted(lacking[function]))

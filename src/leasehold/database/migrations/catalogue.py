@@ -18,13 +18,7 @@ import msgspec
 
 from leasehold.sql import read_folder
 
-PREAMBLE = """\
-select pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('leasehold.migrate', 0));
-set local search_path = pg_catalog;
-set local check_function_bodies = off;
-set local client_min_messages = warning;
-set local statement_timeout = 0;
-set local lock_timeout = '10s';
+REFUSE_ENCODING = """\
 do $$
 begin
     if to_regclass('leasehold.schema_migrations') is null and getdatabaseencoding() <> 'UTF8' then
@@ -33,6 +27,18 @@ begin
                              current_database(), getdatabaseencoding()),
             hint = 'make one with `createdb --encoding UTF8 --template template0 NAME`, and name it instead';
     end if;
+end
+$$;
+"""
+PREAMBLE = f"""\
+select pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('leasehold.migrate', 0));
+set local search_path = pg_catalog;
+set local check_function_bodies = off;
+set local client_min_messages = warning;
+set local statement_timeout = 0;
+set local lock_timeout = '10s';
+{REFUSE_ENCODING}do $$
+begin
     if to_regnamespace('leasehold') is null then
         create schema leasehold;
     end if;

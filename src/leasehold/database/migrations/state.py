@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from leasehold.database import Caller
-from leasehold.database.migrations.catalogue import Catalogue, Repeatable
+from leasehold.database.migrations.catalogue import REFUSE_ENCODING, Catalogue, Repeatable
 from leasehold.database.signatures import released_schema
 from leasehold.errors import SchemaMismatch, SchemaOutdated
 from leasehold.sql import read_text
@@ -153,7 +153,7 @@ def schema_problem(state: SchemaState) -> str | None:
 
 async def check_version(database: Caller) -> None:
     """Raises SchemaOutdated if the schema is missing or older than that of the last release, and SchemaMismatch if it is newer than
-    this code by a breaking change."""
+    this code by a breaking change. Raises WrongAddress if it is missing and `migrate` would refuse the database's encoding."""
     expected = Catalogue.read().version
     oldest = max(1, min(released_schema(), expected))
     try:
@@ -162,6 +162,8 @@ async def check_version(database: Caller) -> None:
     except SchemaOutdated:  # not even the table of its versions is there
         version, breaking = 0, False
     status = status_of(version, expected)
+    if status == "missing":
+        await database.fetch(REFUSE_ENCODING)
     state = SchemaState(status=status, version=version, expected=expected, oldest=oldest, breaking=breaking)
     if problem := schema_problem(state):
         raise (SchemaMismatch if state.breaking else SchemaOutdated)(problem)
