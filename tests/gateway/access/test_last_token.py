@@ -7,7 +7,9 @@ import pytest
 from leasehold.access.tokens import NewToken
 from leasehold.client import Client
 from leasehold.database import Database
+from tests.gateway.access.test_sessions import cookie_of, sign_in
 from tests.gateway.fakes.running import RunningGateway, running_service
+from tests.gateway.fakes.streaming import streaming
 from tests.support.waiting import until
 
 
@@ -56,3 +58,15 @@ async def test_where_other_machines_reach_it_it_serves_nobody(database: Database
     with running_service(database_url, gateway_host="0.0.0.0") as gateway:
         await revoke(database, token, gateway)
         assert status(gateway) == 401
+
+
+async def test_a_stream_of_a_session_goes_on_as_one_without_a_token(database: Database, database_url: str) -> None:
+    token = await make(database)
+    with running_service(database_url) as gateway:
+        cookie = cookie_of(sign_in(gateway, token.secret))
+        with streaming(gateway, headers=cookie) as events:
+            events.until("ready")
+            await Client(database).tokens.revoke(token.token_id)
+            await until(lambda: status(gateway) == 200)
+            gateway.done("POST", "/api/jobs", {"kind": "a"})
+            assert events.changes("job_created", 1)

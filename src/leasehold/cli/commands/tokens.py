@@ -122,7 +122,7 @@ async def tokens_create(
 ) -> MadeToken:
     """Make a bearer token for the gateway.
 
-    The token is printed this one time, on standard output; the database stores a hash. Two tokens of a name may be active,
+    The token is printed this one time, alone on standard output; the database stores a hash. Two tokens of a name may be active,
     so that a new one can replace the old one. With the first one, the gateway no longer serves callers without a token,
     until the last one is revoked.
 
@@ -220,9 +220,7 @@ async def tokens_revoke(
     )
 
 
-def _tell_what_is_left(
-    context: CommandContext, before: Sequence[TokenRecord], after: Sequence[TokenRecord]
-) -> None:
+def _tell_what_is_left(context: CommandContext, before: Sequence[TokenRecord], after: Sequence[TokenRecord]) -> None:
     if before and not after:
         context.say(LAST)
     elif after and all(each.state == "expired" for each in after):
@@ -288,7 +286,9 @@ def _told(context: CommandContext, made: NewToken, tokens: Sequence[TokenRecord]
         context.say(f"token {made.token_id} of {made.name}; it is shown this once")
         context.say("use it as  Authorization: Bearer TOKEN")
         if others:
-            context.say(f"still active: {', '.join(map(str, others))}; end it with  leasehold tokens revoke {others[0]}")
+            context.say(
+                f"still active: {', '.join(map(str, others))}; end it with  leasehold tokens revoke {others[0]}"
+            )
     return MadeToken(token_id=made.token_id, name=made.name, secret=made.secret, also_active=others)
 
 
