@@ -37,6 +37,8 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 COOKIE: Final = "leasehold_session"
 CSRF_HEADER: Final = "X-Leasehold-CSRF"
 """What pages of other sites cannot send; each change by a session has to have it."""
+OF_PROXIES: Final = ("Forwarded", "Via", "X-Forwarded-For", "X-Real-IP")
+"""Headers that say that the caller is not the one at the other end of the connection."""
 
 
 class Guard:
@@ -88,10 +90,14 @@ class Guard:
 
         Raises as `admit`.
         """
-        token = self._shown_by(request)
-        identity = None if token is None else await self.identify(token, request.remote)
         if bearer_of(request) is not None:
-            return identity
+            return await self.identify(self._shown_by(request) or "", request.remote)
+        return await self._without_bearer(request)
+
+    async def _without_bearer(self, request: web.Request) -> Identity | None:
+        """A session that has ended is no guess, since a browser goes on to send it: it is not counted."""
+        session = self._shown_by(request)
+        identity = None if session is None else await self._find(session, is_suspect=True)
         if identity is None:
             return await self._anonymous(request)
         _check_origin(request)
@@ -107,17 +113,21 @@ class Guard:
 
     async def still_admits(self, request: web.Request, scope: Scope) -> bool:
         """Whether an admitted request would still be admitted: for streams. True while the database is away."""
-        token = self._shown_by(request)
+        is_bearer = bearer_of(request) is not None
         try:
-            identity = await (self._anonymous(request) if token is None else self._find(token))
+            identity = await (self._find(self._shown_by(request) or "") if is_bearer else self._without_bearer(request))
         except DatabaseUnavailable:
             return True
+        except Refusal:
+            return False
         return identity is not None and scope in identity.scopes
 
     async def _anonymous(self, request: web.Request) -> Identity | None:
-        """On loopback without any token everybody is admitted, except web pages in the user's browser. The Host header
-        reveals a page that rebinds its name to 127.0.0.1, the Origin header one that sends a form."""
-        if self._token is not None or self._is_public or await self._tokens.has_any():
+        """On loopback without any token everybody is admitted, except who comes through a proxy that says so, and web pages in
+        the user's browser. The Host header reveals a page that rebinds its name to 127.0.0.1, the Origin header one that sends
+        a form."""
+        is_proxied = any(name in request.headers for name in OF_PROXIES)
+        if self._token is not None or self._is_public or is_proxied or await self._tokens.has_any():
             return None
         host = request.headers.get("Host", "")
         if not is_loopback(host_name(host)):
@@ -151,10 +161,10 @@ class Guard:
         token = self._shown_by(request)
         return None if token is None else self._tokens.last_known(token)
 
-    async def _find(self, token: str) -> Identity | None:
+    async def _find(self, token: str, *, is_suspect: bool = False) -> Identity | None:
         if self._is_expected(token):
             return BOOTSTRAP
-        return await self._tokens.find(token) if is_possible(token) else None
+        return await self._tokens.find(token, is_suspect=is_suspect) if is_possible(token) else None
 
     def _is_expected(self, token: str) -> bool:
         given = token.encode("utf-8", "surrogateescape")

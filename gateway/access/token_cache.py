@@ -53,7 +53,7 @@ class TokenCache:
         self._turns = asyncio.Semaphore(LOOKUPS_AT_ONCE)
         self._suspect_turns = asyncio.Semaphore(SUSPECT_LOOKUPS_AT_ONCE)
         self._asking: dict[bytes, asyncio.Task[Identity | None]] = {}
-        self._any: tuple[bool, float] | None = None
+        self._any_until = -math.inf
         self._epoch = 0
         self._changes = 0
         self.hears = False
@@ -67,7 +67,7 @@ class TokenCache:
             self._changes += 1
             self._last_known.clear()
         self._asking.clear()
-        self._any = None
+        self._any_until = -math.inf
 
     def recall(self, token: str) -> Identity | None:
         """The owner of this token if it is cached. Does not wait."""
@@ -99,18 +99,19 @@ class TokenCache:
 
     async def has_any(self) -> bool:
         """Whether there is a token that is not revoked. One that has expired counts: nobody has opened the gateway by that.
+        That there is none is not remembered, so that the first one counts at once.
 
         Raises DatabaseUnavailable.
         """
-        if self._any is not None and self._clock() < self._any[1]:
-            return self._any[0]
+        if self._clock() < self._any_until:
+            return True
         epoch = self._epoch
         rows = await self._database.fetch(
             "select exists (select from leasehold.list_tokens(everything => true) t where t.state <> 'revoked') as any"
         )
         found = bool(rows[0]["any"])
-        if epoch == self._epoch:
-            self._any = (found, self._clock() + self._seconds)
+        if found and epoch == self._epoch:
+            self._any_until = self._clock() + self._seconds
         return found
 
     @property

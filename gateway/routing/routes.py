@@ -68,7 +68,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         request: the type of the body; None where there is none, and one is refused.
         is_body_optional: without a body the request counts as `{}`.
         parameters: a Struct: fields named in the path come from it, the others from the query.
-        headers: the request headers that the handler reads, as in `documents.HEADERS`; `refused_headers`: those that would
+        headers: the request headers that the handler reads, as in `document.REQUEST_HEADERS`; `refused_headers`: those that would
             promise what it does not keep, and why.
         status: of the ordinary answer; `successes` are the other good ones.
         errors: the problems of this handler's own; those of reading a body and of access follow from the other fields.

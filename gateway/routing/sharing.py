@@ -44,10 +44,10 @@ class Turns:
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """An answer, when it was begun, and how many changes there had been by then."""
+    """An answer, when it ended, and how many changes there had been when it was begun."""
 
     answer: Any
-    begun: float
+    ended: float
     changes: int
 
 
@@ -65,11 +65,13 @@ class Shared:
         self._changes += 1
 
     async def get(self, key: Hashable, seconds: float, make: Callable[[], Awaitable[T]]) -> T:
-        """The answer that was begun at most `seconds` before this call, made anew where there is none. An error is not kept."""
+        """The answer that ended less than `seconds` before this call or after it, made anew where there is none. An error is not
+        kept."""
         asked = self._now()
         async with self._turns[key]:
             kept = self._kept.get(key)
-            if kept is None or kept.changes != self._changes or asked - kept.begun >= seconds:
-                changes, begun = self._changes, self._now()
-                kept = self._kept[key] = Kept(await make(), begun, changes)
+            if kept is None or kept.changes != self._changes or asked - kept.ended >= seconds:
+                changes = self._changes
+                answer = await make()
+                kept = self._kept[key] = Kept(answer, self._now(), changes)
             return kept.answer

@@ -95,6 +95,7 @@ def broken_calls(former: Iterable[Signature], current: Collection[Signature]) ->
     return found
 
 
+@cache
 def released_schema() -> int:
     """The number of the newest migration of the last release."""
     found = HEAD.match(read_text(RELEASED))

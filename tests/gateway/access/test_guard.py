@@ -4,7 +4,7 @@ from typing import cast
 
 import pytest
 
-from leasehold.access.tokens import make_token
+from leasehold.access.tokens import make_session, make_token
 from leasehold.errors import SettingsError
 from leasehold.gateway.access.guard import check_binding, check_tokens, host_name, is_loopback
 from leasehold.gateway.access.identities import Identity, Scope, scopes_of
@@ -208,3 +208,19 @@ def test_without_tokens_a_page_of_the_web_changes_nothing(method: str) -> None:
         assert gateway.call("POST", "/api/jobs", {"kind": "a"}, own).status == 201
         assert gateway.call("POST", "/api/jobs", {"kind": "a"}, headers).status == 403
     assert (answer.status, answer.body["code"]) == (403, "foreign_origin")
+
+
+@pytest.mark.parametrize("header", ["Forwarded", "Via", "X-Forwarded-For", "X-Real-IP"])
+def test_without_tokens_nobody_is_served_through_a_proxy_that_says_so(header: str) -> None:
+    with running_gateway(FakeClient()) as gateway:
+        answer = gateway.call("GET", "/api/jobs/counts", headers={header: "for=203.0.113.7"})
+        assert gateway.call("GET", "/api/jobs/counts", headers={"X-Forwarded-Prefix": "/ops"}).status == 200
+    assert (answer.status, answer.body["code"]) == (401, "unauthorized")
+
+
+def test_a_browser_whose_session_has_ended_is_told_so_however_often_it_asks() -> None:
+    cookie = {"Cookie": f"leasehold_session={make_session()}", "X-Leasehold-CSRF": "1"}
+    store = FakeTokens({make_token(): Identity(name="ci")})
+    with running_gateway(FakeClient(), tokens=store, clock=stopped) as gateway:
+        assert [gateway.call("GET", "/api/jobs/counts", headers=cookie).status for _ in range(12)] == [401] * 12
+        assert [counts(gateway, make_token()) for _ in range(11)] == [401] * 10 + [429]

@@ -192,13 +192,15 @@ async def test_who_had_a_token_is_known_for_some_minutes_unless_it_was_changed()
 
 
 @under_asyncio
-async def test_whether_there_are_any_is_remembered_until_something_changes() -> None:
+async def test_that_there_are_any_is_remembered_until_something_changes_and_that_there_is_none_is_not() -> None:
     bundle = Bundle()
-    assert [await bundle.tokens.has_any() for _ in range(3)] == [False] * 3
-    assert bundle.database.asked == 1
+    assert not await bundle.tokens.has_any()
     bundle.add()
+    assert [await bundle.tokens.has_any() for _ in range(3)] == [True] * 3
+    assert bundle.database.asked == 2
+    bundle.database.rows = []
     bundle.tokens.forget()
-    assert await bundle.tokens.has_any()
+    assert not await bundle.tokens.has_any()
 
 
 @under_asyncio

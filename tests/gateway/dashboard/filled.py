@@ -63,7 +63,7 @@ def fill(gateway: RunningGateway, psql: Psql, database_url: str, store: Path) ->
         "/": "Queue crawl is paused", "/jobs": "crawl", f"/jobs/{job}": "Others of this kind", "/failures": "ValueError",
         f"/failures/{failure['fingerprint']}": "boom", "/chains": "whole", f"/chains/{chain}": "Chain",
         "/doctor": "finding(s)", "/enqueue": "Args, a JSON object", "/payloads": "catalogue",
-        f"/payloads/{payload.id}": payload.sha256, "/egress": "berlin-1", "/tokens": "There are no tokens.",
+        f"/payloads/{payload.id}": payload.sha256, "/egress": "berlin-1", "/tokens": "No token is active.",
         "/audit": "POST /api/", "/queues": "crawl", "/queues/crawl": "Key groups", "/workers": "paused or draining",
         "/workers/w-2": "Incarnation", "/schedules": "at 02:30, every day", "/schedules/nightly": "The clocks of Europe/Berlin",
         "/capacity": "crawl", "/capacity/crawl": "It would need", "/jobs/x": "Go to the overview",

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from leasehold.egress import browser
+from tests.conftest import Psql
 from tests.gateway.dashboard.axe import faults_of
 from tests.gateway.dashboard.conftest import OpenPage, Serve
 from tests.gateway.dashboard.hostile import HOSTILE, is_too_wide
@@ -105,7 +106,7 @@ def test_another_job_fills_the_form(gateway: RunningGateway, open_page: OpenPage
 def test_a_token_is_made_shown_once_and_revoked(signed_in: Callable[..., tuple[RunningGateway, Page]]) -> None:
     gateway, page = signed_in("/tokens")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    expect(page.get_by_text("There are no tokens.")).to_be_visible()
+    expect(page.get_by_text("No token is active.")).to_be_visible()
     page.get_by_role("button", name="New token").click()
     page.get_by_label("Name, as the audit log").fill("shop")
     page.get_by_label("read: look at everything").check()
@@ -121,9 +122,26 @@ def test_a_token_is_made_shown_once_and_revoked(signed_in: Callable[..., tuple[R
     assert secret not in page.content()
     page.get_by_role("button", name="Revoke shop").click()
     page.get_by_role("button", name="Revoke it").click()
-    expect(page.get_by_text("There are no tokens.")).to_be_visible()
+    expect(page.get_by_text("No token is active.")).to_be_visible()
     page.get_by_role("link", name="all", exact=True).click()
     expect(page.get_by_role("cell", name="revoked")).to_be_visible()
+
+
+def test_a_token_that_has_expired_is_revoked(
+    signed_in: Callable[..., tuple[RunningGateway, Page]], psql: Psql, database_url: str
+) -> None:
+    _, page = signed_in("/tokens?everything=true", "admin")
+    psql(
+        database_url,
+        "insert into leasehold.api_tokens (name, hash, prefix, scopes, created_at, created_by, expires_at) values"
+        " ('old', sha256('old'), 'lh_abc123', '{read}', now() - interval '2 s', 'ada', now() - interval '1 s')",
+    )
+    page.reload()
+    page.get_by_role("button", name="Revoke old").click()
+    expect(page.get_by_text("a gateway on loopback serves everybody")).to_be_visible()
+    page.get_by_role("button", name="Revoke it").click()
+    expect(page.get_by_role("cell", name="revoked")).to_be_visible()
+    expect(page.get_by_role("button", name="Revoke old")).to_have_count(0)
 
 
 def test_the_first_token_stays_in_sight_although_everybody_has_to_sign_in_then(

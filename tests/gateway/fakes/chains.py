@@ -10,7 +10,10 @@ from leasehold.records.jobs import ChainRecord, JobRecord
 
 
 class FakeChains:
-    """`leasehold.Client.chains`."""
+    """`leasehold.Client.chains`. `asked` are the chains that somebody wanted."""
+
+    def __init__(self) -> None:
+        self.asked: builtins.list[int] = []
 
     async def get(self, chain_id: int) -> ChainRecord:
         return self._unknown(chain_id)
@@ -36,4 +39,5 @@ class FakeChains:
         return self._unknown(chain_id)
 
     def _unknown(self, chain_id: int) -> NoReturn:
+        self.asked.append(chain_id)
         raise UnknownJob(f"there is no chain {chain_id}")

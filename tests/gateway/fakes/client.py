@@ -37,6 +37,7 @@ class FakeClient:
         self.before: Callable[[Sequence[NewJob]], None] = lambda jobs: None
         self.gate: asyncio.Event | None = None
         self.entered = asyncio.Event()
+        self.is_away = False
         self.jobs = FakeJobs()
         self.chains = FakeChains()
         self.metrics = self
@@ -67,6 +68,8 @@ class FakeClient:
 
     async def call_value(self, function: str, *_args: object, **_options: object) -> int:
         """What is written to the audit log."""
+        if self.is_away:
+            raise DatabaseUnavailable
         return 1
 
     async def ping(self) -> None:

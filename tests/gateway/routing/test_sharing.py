@@ -36,6 +36,24 @@ async def test_all_who_ask_within_a_moment_get_the_same() -> None:
 
 
 @under_asyncio
+async def test_a_slow_answer_is_as_old_as_its_end() -> None:
+    now, answers = 0.0, Answers()
+    shared = Shared(lambda: now)
+
+    async def make() -> bytes:
+        nonlocal now
+        answer = await answers.make()
+        now += 20.0
+        return answer
+
+    assert set(await asyncio.gather(*(shared.get("a", 2.0, make) for _ in range(3)))) == {b"1"}
+    now = 21.9
+    assert await shared.get("a", 2.0, make) == b"1"
+    now = 22.0
+    assert await shared.get("a", 2.0, make) == b"2"
+
+
+@under_asyncio
 async def test_what_was_begun_before_a_change_is_not_given_after_it() -> None:
     shared, answers = Shared(lambda: 0.0), Answers()
     early = asyncio.create_task(shared.get("a", 2.0, answers.make))

@@ -23,7 +23,7 @@ export function TokensPage() {
     <${Everything} path="/tokens" usual="active" />
     <section class="card"><${Shown} of=${loaded}>${(/** @type {any} */ page) => page.items.length
       ? html`<${Table} tokens=${page.items} reload=${loaded.reload} />`
-      : html`<${Empty}>There are no tokens. On loopback the gateway asks nobody for one until there are.<//>`}<//></section>
+      : html`<${Empty}>${everything && !session.value?.is_session ? "There are no tokens. On loopback the gateway asks nobody for one until there are." : "No token is active."}<//>`}<//></section>
     ${isMaking ? html`<${Make} onClose=${() => { setMaking(false); if (session.value?.is_session) loaded.reload(); }} />` : null}`;
 }
 
@@ -41,8 +41,8 @@ function Table({ tokens, reload }) {
       <td class="tight"><span class="badge" data-tone=${TONES[/** @type {"active"} */ (each.state)] ?? ""}>${each.state}</span></td>
       <td><${Ago} at=${each.last_used_at} /></td><td><${Ago} at=${each.created_at} /> <bdi class="quiet">by ${each.created_by}</bdi></td>
       <td><${Ago} at=${each.revoked_at ?? each.expires_at} /></td>
-      <td class="tight">${each.state === "active" ? html`<${Asking} label="Revoke" about=${each.name} title="Revoke the token of ${each.name}?" verb="Revoke it" isDangerous=${true} onYes=${() => revoke(each)}>
-        <p>Whoever uses it is refused within a second, and browsers that signed in with it are signed out.</p><//>` : null}</td></tr>`)}</tbody></table></div>`;
+      <td class="tight">${each.state !== "revoked" ? html`<${Asking} label="Revoke" about=${each.name} title="Revoke the token of ${each.name}?" verb="Revoke it" isDangerous=${true} onYes=${() => revoke(each)}>
+        <p>Whoever uses it is refused within a second, and browsers that signed in with it are signed out. Once the last token is revoked, a gateway on loopback serves everybody who reaches it.</p><//>` : null}</td></tr>`)}</tbody></table></div>`;
 }
 
 /** @param {{onClose: () => void}} props */

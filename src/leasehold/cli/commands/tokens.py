@@ -27,9 +27,14 @@ if TYPE_CHECKING:
 
 
 FIRST = (
-    "this is the only token: from now on a gateway serves nobody without one, the dashboard on this machine included"
+    "this is the only token, unless the gateway's settings have gateway_token: "
+    "from now on a gateway serves nobody without one, the dashboard on this machine included"
 )
-LAST = "that was the last token: a gateway on loopback serves everybody who reaches it again, others serve nobody"
+LAST = (
+    "that was the last token, unless the gateway's settings have gateway_token: "
+    "a gateway on loopback serves everybody who reaches it again, others serve nobody"
+)
+EXPIRED = "no token is active; a gateway stays closed until those that have expired are revoked, too: "
 STATE_STYLES = {"active": "green", "expired": "yellow", "revoked": "dim"}
 
 
@@ -43,24 +48,16 @@ class MadeToken(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def view_made(report: MadeToken, _now: datetime) -> Sequence[RenderableType]:
-    """The secret alone on its line, so that it can be copied, and what to do next."""
-    parts: list[RenderableType] = [
-        Text(report.secret),
-        Text(""),
-        plain(f"token {report.token_id} of {report.name}; it is shown this once"),
-        Text("use it as  Authorization: Bearer TOKEN"),
-    ]
-    if report.also_active:
-        others = ", ".join(map(str, report.also_active))
-        parts.append(plain(f"still active: {others}; end it with  leasehold tokens revoke {report.also_active[0]}"))
-    return parts
+    """The secret alone, so that a shell can take it: `T=$(leasehold tokens create …)`."""
+    return [Text(report.secret)]
 
 
 class RevokedTokens(msgspec.Struct, frozen=True, kw_only=True):
-    """Which tokens of a name were revoked."""
+    """Which tokens of a name were revoked; `had_expired`: those of them that were active no more."""
 
     name: str
     revoked: list[int]
+    had_expired: list[int] = []
 
 
 def view_revoked(report: RevokedTokens, _now: datetime) -> Sequence[RenderableType]:
@@ -68,6 +65,8 @@ def view_revoked(report: RevokedTokens, _now: datetime) -> Sequence[RenderableTy
     if not report.revoked:
         return [Text(f"no token of {report.name} was active")]
     numbers = ", ".join(map(str, report.revoked))
+    if report.had_expired:
+        return [Text(f"{report.name}: token {numbers} had expired and is revoked now")]
     return [Text(f"{report.name}: token {numbers} revoked; gateways refuse it within a second")]
 
 
@@ -123,7 +122,7 @@ async def tokens_create(
 ) -> MadeToken:
     """Make a bearer token for the gateway.
 
-    The token is printed this one time, on standard output; the database stores a hash. Two tokens of a name may be active,
+    The token is printed this one time, alone on standard output; the database stores a hash. Two tokens of a name may be active,
     so that a new one can replace the old one. With the first one, the gateway no longer serves callers without a token,
     until the last one is revoked.
 
@@ -134,9 +133,9 @@ async def tokens_create(
     span = None if expires_in is None else parse_duration(expires_in)
     async with context.client() as client:
         made = await client.tokens.create(name, _scopes(scope), expires_in=span, created_by=current_user())
-        if len(await _unrevoked(context, client)) == 1:
+        if not context.settings.gateway_token and len(await _unrevoked(client)) == 1:
             context.say(FIRST)
-        return _made(made, await client.tokens.list(name))
+        return _told(context, made, await client.tokens.list(name))
 
 
 @shown_as(view_made)
@@ -162,7 +161,7 @@ async def tokens_rotate(
             raise NotFound(f"no token of {name} is active{await _suggestion(client, name)}")
         old = active[0]
         made = await client.tokens.create(name, old.scopes, expires_in=span, created_by=current_user())
-        return _made(made, [*active, *await client.tokens.list(name)])
+        return _told(context, made, [*active, *await client.tokens.list(name)])
 
 
 @shown_as(view_tokens)
@@ -209,16 +208,28 @@ async def tokens_revoke(
         if len(active) > 1 and not everything:
             raise BadInput(f"{token} may be any of {len(active)} active tokens: {_told_apart(active)}")
         chosen = sorted(each.token_id for each in active or meant)
-        revoked = [each for each in chosen if await client.tokens.revoke(each, revoked_by=current_user())]
-        if revoked and not await _unrevoked(context, client):
-            context.say(LAST)
-    return RevokedTokens(name=", ".join(sorted({each.name for each in active or meant})), revoked=revoked)
+        before = await _unrevoked(client)
+        expired = {each.token_id for each in before if each.state == "expired"}
+        answers = {each: await client.tokens.revoke(each, revoked_by=current_user()) for each in chosen}
+        if not context.settings.gateway_token:
+            _tell_what_is_left(context, before, await _unrevoked(client))
+    return RevokedTokens(
+        name=", ".join(sorted({each.name for each in active or meant})),
+        revoked=[each for each, was_active in answers.items() if was_active or each in expired],
+        had_expired=[each for each, was_active in answers.items() if not was_active and each in expired],
+    )
 
 
-async def _unrevoked(context: CommandContext, client: Client) -> list[str]:
+def _tell_what_is_left(context: CommandContext, before: Sequence[TokenRecord], after: Sequence[TokenRecord]) -> None:
+    if before and not after:
+        context.say(LAST)
+    elif after and all(each.state == "expired" for each in after):
+        context.say(EXPIRED + ", ".join(f"{each.token_id} ({each.name})" for each in reversed(after)))
+
+
+async def _unrevoked(client: Client) -> list[TokenRecord]:
     """What closes a gateway to callers without a token."""
-    names = [each.name for each in await client.tokens.list(everything=True) if each.state != "revoked"]
-    return [*names, "gateway_token"] if context.settings.gateway_token else names
+    return [each for each in await client.tokens.list(everything=True) if each.state != "revoked"]
 
 
 def _is_meant(token: TokenRecord, given: str) -> bool:
@@ -268,8 +279,16 @@ def _scopes(given: Sequence[str]) -> list[str]:
     return scopes
 
 
-def _made(made: NewToken, tokens: Sequence[TokenRecord]) -> MadeToken:
+def _told(context: CommandContext, made: NewToken, tokens: Sequence[TokenRecord]) -> MadeToken:
+    """The result; what to do with it is said beside it, unless it is read by a program."""
     others = sorted({each.token_id for each in tokens} - {made.token_id})
+    if context.common.output in (None, "text"):
+        context.say(f"token {made.token_id} of {made.name}; it is shown this once")
+        context.say("use it as  Authorization: Bearer TOKEN")
+        if others:
+            context.say(
+                f"still active: {', '.join(map(str, others))}; end it with  leasehold tokens revoke {others[0]}"
+            )
     return MadeToken(token_id=made.token_id, name=made.name, secret=made.secret, also_active=others)
 
 
