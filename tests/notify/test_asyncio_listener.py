@@ -66,7 +66,7 @@ async def test_it_goes_on_trying_where_nobody_answers() -> None:
 
 @under_asyncio
 async def test_it_says_once_that_it_polls_because_of_a_wrong_direct_address(
-    database_url: str, caplog: pytest.LogCaptureFixture
+    database_url: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: asyncio.Queue[None] = asyncio.Queue()
     wrong = f"{database_url}{'&' if '?' in database_url else '?'}nosuch=1"
@@ -77,7 +77,7 @@ async def test_it_says_once_that_it_polls_because_of_a_wrong_direct_address(
             tried.put_nowait(None)
             return await listen(*heard)
 
-        database.open_listening = open_listening
+        monkeypatch.setattr(database, "open_listening", open_listening)
         first, second = (AsyncioListener(database, str, bool) for _ in range(2))
         first.open()
         second.open()

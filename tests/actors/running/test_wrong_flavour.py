@@ -162,9 +162,11 @@ def test_an_error_raised_while_another_is_handled_is_looked_through_unless_it_is
 def test_a_loop_that_a_handler_leaves_running_in_its_thread_is_not_there_for_the_next() -> None:
     left, parked = asyncio.new_event_loop(), list[greenlet.greenlet]()
 
+    outside = greenlet.getcurrent()
+
     def leaves_a_loop_running() -> None:
         async def parks() -> None:
-            greenlet.getcurrent().parent.switch()
+            outside.switch()
 
         parked.append(greenlet.greenlet(lambda: left.run_until_complete(parks())))
         parked[0].switch()

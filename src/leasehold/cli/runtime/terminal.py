@@ -61,8 +61,6 @@ class Terminal:
 
     def say(self, text: str) -> None:
         """One line of talk, on standard error."""
-        with suppress(
-            OSError, ValueError
-        ):  # a pipe that nobody reads, a terminal that was closed; a handler has closed it
+        with suppress(OSError, ValueError):  # a pipe that nobody reads, a terminal or stream that was closed
             self.stderr.write(text + "\n")
             self.stderr.flush()
