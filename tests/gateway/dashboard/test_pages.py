@@ -226,7 +226,7 @@ def test_a_job_is_shown_with_why_and_can_be_changed(gateway: RunningGateway, ope
 
 
 def gateway_text(gateway: RunningGateway, job_id: int) -> bytes:
-    return gateway.fetch(f"/api/jobs/{job_id}").body.encode()
+    return gateway.fetch(f"/api/jobs/{job_id}").body
 
 
 def test_hostile_text_is_only_text(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
