@@ -32,10 +32,9 @@ PATIENCE = 300.0  # seconds over all tries of one step
 LOCK_SECONDS = 0.8  # that a step waits for a lock
 CROWD_SECONDS = 0.4  # that somebody else may wait for a step
 LOOK_SECONDS = 0.1
-PAUSES, LONGEST_PAUSE = (
-    (0.2, 0.5, 1.0, 2.0),
-    5.0,
-)  # long enough for those who waited, soon short against what holds for long
+# Between tries: long enough for those who waited, soon short against what holds for long.
+PAUSES = (0.2, 0.5, 1.0, 2.0)
+LONGEST_PAUSE = 5.0
 GIVES_WAY = {"55P03", "40P01"}  # lock timeout, deadlock
 # Autovacuum yields to whoever has waited for deadlock_timeout, which is a second by default.
 BRIEFLY = f"""
