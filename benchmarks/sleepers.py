@@ -1,6 +1,7 @@
 """What hundreds of idle workers cost Postgres, without the CPU of hundreds of Pythons: sessions that ask what idle workers ask.
 
-Once as they are told to, and once as if all listened and each polled alone. `herd` has whole workers.
+As they are told to, awake and after ten minutes without a job, and as if all listened and each polled alone. `herd` has whole
+workers.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import time
 from collections.abc import Awaitable
 from contextlib import AsyncExitStack
 from datetime import timedelta
+from itertools import count
 from uuid import UUID, uuid4
 
 import msgspec
@@ -19,6 +21,7 @@ import msgspec
 from benchmarks.figures import Figure, Result, Say, Size
 from benchmarks.fleet import roomy_server
 from benchmarks.server import Connection, Server, connected
+from leasehold.actors.leases.dispatcher import SWEEP_POLLS
 from leasehold.actors.leases.poll import poll_of_each
 
 SIZES = {"full": (500, 60.0, 60.0), "quick": (500, 30.0, 20.0), "tiny": (40, 0.1, 0.1)}
@@ -27,6 +30,7 @@ POLL, HEARTBEAT = 5.0, 30.0
 CHANNEL = "leasehold"
 REGISTER = "select leasehold.register_worker($1, $2, 'host', 1, '0', '{}', '{nap}', 4, false, heartbeat_seconds => 30)"
 LOOK = "select * from leasehold.look_for_work('{}', $1, incarnation => $2, vitals => $3)"
+CLAIM = "select * from leasehold.claim_jobs($1, 'w', '{}', '{nap}', 4, interval '30 s')"
 
 
 class Sleepers(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,6 +48,7 @@ class SleepersResult(Result, frozen=True, kw_only=True):
 
     sessions: int
     told: Sleepers
+    asleep: Sleepers
     alone: Sleepers
 
 
@@ -54,17 +59,19 @@ async def measure(server: Server, size: Size, say: Say) -> SleepersResult:
         if server.pid is not None and sessions > 40:
             say("starting a Postgres with more connections")
             server = await stack.enter_async_context(roomy_server(2 * sessions + 50))
-        told, alone = [
-            await _measure(server, sessions, settle, seconds, say, is_told=is_told) for is_told in (True, False)
+        told, asleep, alone = [
+            await _measure(server, (sessions, settle, seconds), say, heartbeat, is_told=is_told)
+            for heartbeat, is_told in ((HEARTBEAT, True), (2 * HEARTBEAT, True), (HEARTBEAT, False))
         ]
-    return SleepersResult(
-        figures=[*_figures(sessions, told), *_figures(sessions, alone)], sessions=sessions, told=told, alone=alone
-    )
+    ways = (("idle", told), ("asleep", asleep), ("idle", alone))
+    figures = [figure for state, way in ways for figure in _figures(f"{sessions} {state}", way)]
+    return SleepersResult(figures=figures, sessions=sessions, told=told, asleep=asleep, alone=alone)
 
 
 async def _measure(
-    server: Server, sessions: int, settle: float, seconds: float, say: Say, *, is_told: bool
+    server: Server, size: tuple[int, float, float], say: Say, heartbeat: float, *, is_told: bool
 ) -> Sleepers:
+    sessions, settle, seconds = size
     async with AsyncExitStack() as stack:
         dsn = await stack.enter_async_context(server.database())
         boss = await stack.enter_async_context(connected(dsn))
@@ -75,9 +82,9 @@ async def _measure(
         for incarnation, _ in ears:
             await (await stack.enter_async_context(connected(dsn))).add_listener(CHANNEL, lambda *_: None)
             await boss.execute(f"update leasehold.workers set listening = true where incarnation = '{incarnation}'")
-        poll = poll_of_each(POLL, sessions, HEARTBEAT) if is_told else POLL
+        poll = poll_of_each(POLL, sessions, heartbeat) if is_told else POLL
         say(f"{len(ears)} of {sessions} sessions listen, each polls every {poll:g} s")
-        lives = [asyncio.create_task(_live(*each, each in ears, poll)) for each in fleet]
+        lives = [asyncio.create_task(_live(*each, each in ears, poll, heartbeat)) for each in fleet]
         await asyncio.sleep(settle)
         idle = await _cpu_percent(server, asyncio.sleep(seconds))
         began, sent = time.monotonic(), int(seconds * NOTICES_PER_SECOND)
@@ -94,16 +101,18 @@ async def _is_to_listen(boss: Connection, incarnation: UUID) -> bool:
     return bool(await boss.fetchval(beat, incarnation))
 
 
-async def _live(incarnation: UUID, connection: Connection, listens: bool, poll: float) -> None:
-    """Poll, with a heartbeat where the next poll would be too late for it."""
+async def _live(incarnation: UUID, connection: Connection, listens: bool, poll: float, heartbeat: float) -> None:
+    """Poll, with a heartbeat where the next poll would be too late for it, and claim after one in twelve polls."""
     vitals = json.dumps({"active_jobs": 0, "state": "ready", "listening": listens, "slots": 4})
-    beaten_at = time.monotonic() - random.uniform(0, HEARTBEAT)
+    beaten_at = time.monotonic() - random.uniform(0, heartbeat)
     await asyncio.sleep(random.uniform(0, poll))
-    while True:
+    for polls in count(random.randrange(SWEEP_POLLS)):
         now = time.monotonic()
-        is_due = now - beaten_at + 1.2 * poll >= HEARTBEAT
+        is_due = now - beaten_at + 1.2 * poll >= heartbeat
         beaten_at = now if is_due else beaten_at
         await connection.fetch(LOOK, timedelta(seconds=POLL), incarnation, vitals if is_due else None)
+        if polls % SWEEP_POLLS == 0:
+            await connection.fetch(CLAIM, incarnation)
         await asyncio.sleep(now + poll - time.monotonic())
 
 
@@ -120,8 +129,8 @@ async def _cpu_percent(server: Server, work: Awaitable[None]) -> float:
     return (server.cpu_seconds() - before) / (time.monotonic() - began) * 100
 
 
-def _figures(sessions: int, way: Sleepers) -> list[Figure]:
-    name = f"{sessions} idle, {way.listeners} listen, polls each {way.poll:g} s"
+def _figures(sessions: str, way: Sleepers) -> list[Figure]:
+    name = f"{sessions}, {way.listeners} listen, polls each {way.poll:g} s"
     return [
         Figure(name=f"{name}: CPU of Postgres", value=way.idle, unit="% of a core"),
         Figure(name=f"{name}: with {way.notices_per_second:.0f} notices/s", value=way.noticed, unit="% of a core"),

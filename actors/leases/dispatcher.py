@@ -14,7 +14,7 @@ import msgspec
 from leasehold.actors.attempts.context import WorkerContext
 from leasehold.actors.attempts.held_job import Backlog, HeldJob
 from leasehold.actors.leases.claim_size import Rate, claim_size
-from leasehold.actors.leases.poll import PollDecay, SharedPoll, TakesTurns, poll_of_each
+from leasehold.actors.leases.poll import PollDecay, SharedPoll, TakesTurns
 from leasehold.actors.leases.reconciler import RECONCILE_SECONDS, Reconciler
 from leasehold.actors.leases.watcher import Pulse
 from leasehold.actors.upkeep.due_jobs import wait_until_due
@@ -29,7 +29,7 @@ HAND_BACK_AFTER = 2.0
 MOST_CLAIMED = 10_000
 NO_TEXT = "22021"  # Postgres sends no bytes that are no text, which a database in SQL_ASCII may have
 MOST_ENDINGS = 2
-SWEEP_SECONDS, UNHEARD_AFTER = 60.0, 0.5
+SWEEP_SECONDS, SWEEP_POLLS, UNHEARD_AFTER = 60.0, 12, 0.5
 CALM_SECONDS = 0.03
 """From the last claim to a wake-up, where jobs come one by one: the worker goes on being woken, and does not look after each."""
 
@@ -125,7 +125,7 @@ class Dispatcher:
     def share_polls(self, workers: int) -> None:
         """So many idle workers, this one among them, can take the same jobs: they poll in turns."""
         if self._settings.notify:
-            self._poll.longest = poll_of_each(self._settings.poll_seconds, workers, self._settings.heartbeat_seconds)
+            self._poll.share(self._settings.poll_seconds, workers, self._settings.heartbeat_seconds)
 
     def overhear(self) -> None:
         """Other workers were notified. If this one finds their jobs, that is no lost wake-up."""
@@ -205,7 +205,8 @@ class Dispatcher:
             await self._wait(next_due)
 
     async def _poll_once(self, size: int) -> None:
-        """Claim at the next turn if there may be a job, else wait. Each minute a poll claims all the same, to look closer."""
+        """Claim at the next turn if there may be a job, else wait. Each minute, or in twelve polls, one claims all the same, to
+        look closer: in a large fleet, whose polls are rare, it is enough that some do."""
         next_claim = await self.look.ask()
         self._found_nothing = not isinstance(next_claim, float) or next_claim > 0
         self._expects_more = next_claim is not None
@@ -213,7 +214,7 @@ class Dispatcher:
             self._is_poll = False
             return
         self._counts["looks"] += 1
-        if monotonic() >= self._claimed_at + SWEEP_SECONDS:
+        if monotonic() >= self._claimed_at + max(SWEEP_SECONDS, SWEEP_POLLS * self._poll.longest):
             self._is_poll = False
             if await self._claim(size) > 0 or self._mode.is_draining or self._reconciler.is_new_connection:
                 return

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from time import monotonic
 from typing import Any, Protocol
 
 import trio
@@ -21,12 +22,19 @@ from leasehold.errors import DatabaseUnavailable
 FIRST_POLL_SECONDS = 0.020
 LONGER = 4
 MOST_POLLERS = 32
+ASLEEP_AFTER = 600.0
+"""Seconds without a job after which a worker of a large fleet polls, and beats, half as often."""
 
 
 def poll_of_each(poll: float, workers: int, heartbeat: float) -> float:
     """Seconds between the polls of each of so many idle workers. Together they poll no more often than 32, as long as
     each does so just before its heartbeat is due, which then rides along."""
     return max(poll, min(poll * workers / MOST_POLLERS, 0.9 * heartbeat))
+
+
+def beat_of_each(heartbeat: float, poll: float) -> float:
+    """Seconds between heartbeats that ride on polls: two of them in one, where the next poll comes after one and before two."""
+    return 2 * heartbeat if heartbeat < poll <= 2 * heartbeat else heartbeat
 
 
 class PollDecay:
@@ -36,26 +44,43 @@ class PollDecay:
     So a job whose wake-up was lost while we were busy waits a few times as long as the transaction that enqueued it took, and
     a worker with fifteen jobs a second polls once for each.
 
-    Attributes:
-        longest: the poll interval.
+    Args:
+        longest: the poll interval; until `share` says otherwise also of a worker that had no job for ten minutes.
+        draw: a random number below one.
+        clock: seconds.
     """
 
-    def __init__(self, longest: float, draw: Callable[[], float] = random.random) -> None:
-        self.longest = longest
+    def __init__(
+        self, longest: float, draw: Callable[[], float] = random.random, clock: Callable[[], float] = monotonic
+    ) -> None:
+        self._awake = self._asleep = longest
         self._draw = draw
+        self._clock = clock
+        self._active_at = clock()
         self._next = FIRST_POLL_SECONDS
+
+    @property
+    def longest(self) -> float:
+        """The present poll interval."""
+        return self._asleep if self._clock() >= self._active_at + ASLEEP_AFTER else self._awake
+
+    def share(self, poll: float, workers: int, heartbeat: float) -> None:
+        """So many idle workers poll in turns. Who had no job for long has heartbeats of twice the length to do so."""
+        self._awake, self._asleep = (poll_of_each(poll, workers, each) for each in (heartbeat, 2 * heartbeat))
 
     def reset(self, *, later: bool = False) -> None:
         """There was activity. `later`: leave out the first look."""
         self._next = FIRST_POLL_SECONDS * (LONGER if later else 1)
+        self._active_at = self._clock()
 
     def wait(self) -> float:
         """Seconds until the next look; each call without activity makes it four times as long. Jittered by a tenth, at the end
         by a fiftieth: polls that come too soon are statements for nothing, and a fiftieth of each poll scatters a fleet as well.
         """
-        current = min(self._next, self.longest)
-        jitter = 0.1 if current < self.longest else 0.02
-        self._next = min(self.longest, self._next * LONGER)
+        longest = self.longest
+        current = min(self._next, longest)
+        jitter = 0.1 if current < longest else 0.02
+        self._next = min(longest, self._next * LONGER)
         return current * (1 - jitter + jitter * self._draw())
 
 

@@ -16,7 +16,7 @@ import msgspec
 import trio
 
 from leasehold.actors.identity import State, WorkerIdentity
-from leasehold.actors.leases.poll import is_due
+from leasehold.actors.leases.poll import beat_of_each, is_due
 from leasehold.actors.worker.machine import Usage
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller, Row
@@ -83,7 +83,8 @@ async def refuse(command: WorkerCommand) -> object:
 class Presence:
     """Keeps the row of this process in `leasehold.workers` up to date.
 
-    A heartbeat comes every `seconds`, with a poll of the dispatcher where there are some, and at once when `news` is set.
+    A heartbeat comes every `seconds`, with a poll of the dispatcher where there are some, and at once when `news` is set. Where
+    polls have become rarer than that, it comes with each, and says so, since it is by this that others take a worker for dead.
 
     Attributes:
         worker_name: the friendly name; empty before `register`.
@@ -105,7 +106,7 @@ class Presence:
         self._caller = caller
         self._identity = identity
         self._about = about
-        self._seconds = seconds
+        self._seconds = self._pace = seconds
         self._vitals = vitals
         self._carry_out = carry_out
         self._answers: dict[int, Answer] = {}
@@ -135,18 +136,19 @@ class Presence:
                 await self._rest()
 
     async def _rest(self) -> None:
-        """Until there is news, or no heartbeat was sent for `seconds`, neither from here nor with a poll."""
-        while (rest := self._beaten_at + self._seconds - trio.current_time()) > 0:
+        """Until there is news, or no heartbeat was sent for as long as the last one said, neither from here nor with a poll."""
+        while (rest := self._beaten_at + self._pace - trio.current_time()) > 0:
             if await self._news.wait(rest):
                 return
 
     def ask(self, next_in: float) -> Mapping[str, object]:
         """A heartbeat for the poll to take along, where one is due before the next poll, in `next_in` seconds."""
-        if not is_due(trio.current_time() - self._beaten_at, self._seconds, next_in):
+        pace = beat_of_each(self._seconds, next_in)
+        if not is_due(trio.current_time() - self._beaten_at, pace, next_in):
             return {}
-        now = self._vitals()
+        self._pace, now = pace, self._vitals()
         vitals = {name: getattr(now, name) for name in Vitals.__struct_fields__ if name != "usage"}
-        vitals |= now.usage._asdict() if now.usage else {}
+        vitals |= {"heartbeat_seconds": pace} | (now.usage._asdict() if now.usage else {})
         return {"incarnation": self._identity.incarnation, "vitals": msgspec.json.encode(vitals).decode()}
 
     def hear(self, row: Row) -> None:
@@ -168,11 +170,11 @@ class Presence:
 
         Raises DatabaseUnavailable.
         """
-        now = self._vitals()
+        self._pace, now = self._seconds, self._vitals()
         [row] = await self._caller.call(
             "heartbeat_worker", self._identity.incarnation, now.active_jobs, now.state, now.listening, now.slots,
             now.memory, now.cpu, now.backoff, now.backoff_for, now.lost_wake_ups,
-            *(now.usage or (None, None, None)),
+            *(now.usage or (None, None, None)), heartbeat_seconds=self._pace,
         )  # fmt: skip
         self._beaten(row)
         if not row["is_known"]:

@@ -43,9 +43,10 @@ begin
     if look_for_work.vitals is not null then
         select h.is_known, h.commands is not null, h.is_to_listen, h.idle_alike into is_known, are_told, is_to_listen, idle_alike
           from jsonb_to_record(look_for_work.vitals) v(active_jobs integer, state text, listening boolean, slots integer, memory double precision,
-               cpu double precision, backoff text, backoff_for double precision, lost_wake_ups bigint, rss bigint, cpu_user double precision, cpu_system double precision),
+               cpu double precision, backoff text, backoff_for double precision, lost_wake_ups bigint, rss bigint, cpu_user double precision, cpu_system double precision,
+               heartbeat_seconds double precision),
                leasehold.heartbeat_worker(look_for_work.incarnation, v.active_jobs, v.state, v.listening, v.slots, v.memory, v.cpu, v.backoff,
-               v.backoff_for, v.lost_wake_ups, v.rss, v.cpu_user, v.cpu_system) h;
+               v.backoff_for, v.lost_wake_ups, v.rss, v.cpu_user, v.cpu_system, v.heartbeat_seconds) h;
     end if;
     -- Mostly all is quiet: one statement tells it, and what tells more is asked only where there is something.
     select exists (select from leasehold.lane_marks)

@@ -6,7 +6,15 @@ from datetime import timedelta
 import pytest
 
 from leasehold.actors.identity import WorkerIdentity
-from leasehold.actors.leases.poll import FIRST_POLL_SECONDS, PollDecay, SharedPoll, is_due, poll_of_each
+from leasehold.actors.leases.poll import (
+    ASLEEP_AFTER,
+    FIRST_POLL_SECONDS,
+    PollDecay,
+    SharedPoll,
+    beat_of_each,
+    is_due,
+    poll_of_each,
+)
 from leasehold.database import Database, Row
 from tests.support.callers import FragileCaller
 from tests.support.sql_jobs import enqueue
@@ -83,3 +91,34 @@ def test_polls_are_jittered_by_a_tenth_and_never_longer_than_the_interval() -> N
 def test_up_to_32_idle_workers_poll_each_at_the_interval_and_more_in_turns_until_their_heartbeats() -> None:
     assert [poll_of_each(5.0, workers, 30.0) for workers in (0, 1, 32, 64, 500)] == pytest.approx([5, 5, 5, 10, 27])
     assert poll_of_each(60.0, 500, 30.0) == 60.0
+
+
+def test_a_worker_of_a_large_fleet_that_had_no_job_for_ten_minutes_polls_half_as_often_until_it_has_one() -> None:
+    now = 0.0
+    poll = PollDecay(5.0, draw=lambda: 1.0, clock=lambda: now)
+    poll.share(5.0, workers=500, heartbeat=30.0)
+    waits = [poll.wait() for _ in range(7)]
+    assert waits[-1] == poll.longest == pytest.approx(27.0)
+    now = ASLEEP_AFTER
+    assert poll.wait() <= poll.longest == pytest.approx(54.0)
+    assert poll.wait() == pytest.approx(54.0)
+    poll.reset()
+    assert poll.wait() == pytest.approx(FIRST_POLL_SECONDS)
+    assert poll.longest == pytest.approx(27.0)
+
+
+def test_in_a_small_fleet_it_goes_on_polling_as_before() -> None:
+    now = 0.0
+    poll = PollDecay(5.0, clock=lambda: now)
+    poll.share(5.0, workers=100, heartbeat=30.0)
+    awake, now = poll.longest, ASLEEP_AFTER
+    assert poll.longest == awake
+
+
+@pytest.mark.parametrize(
+    ("poll", "beat"), [(5.0, 30.0), (27.0, 30.0), (30.0, 30.0), (54.0, 60.0), (60.0, 60.0), (61.0, 30.0)]
+)
+def test_heartbeats_are_as_rare_as_polls_where_the_next_one_comes_after_one_and_before_two(
+    poll: float, beat: float
+) -> None:
+    assert beat_of_each(30.0, poll) == beat

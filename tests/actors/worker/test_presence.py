@@ -205,3 +205,20 @@ async def test_a_worker_whose_row_is_gone_learns_of_it_by_a_poll_and_registers_a
 
 async def _has_beaten(presence: Presence) -> bool:
     return presence.ask(0.0) == {}
+
+
+async def test_where_polls_are_rarer_than_heartbeats_it_beats_with_each_and_says_so(database: Database) -> None:
+    identity = an_identity()
+    presence = presence_of(database, identity)
+    await presence.register()
+    look = SharedPoll(database, identity, PollDecay(108.0), Turns())
+    look.carry(presence)
+
+    async def promised() -> object:
+        [row] = await database.fetch("select heartbeat_seconds from leasehold.workers")
+        return row["heartbeat_seconds"]
+
+    await look.ask()
+    assert await promised() == 120.0
+    await presence.beat()
+    assert await promised() == 60.0
