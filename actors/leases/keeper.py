@@ -59,13 +59,16 @@ class Keeper:
 
     name = "lease keeper"
 
-    def __init__(self, worker: WorkerContext, pulse: Pulse) -> None:
+    def __init__(
+        self, worker: WorkerContext, pulse: Pulse, lose: Callable[[HeldJob, str], object] = HeldJob.lose
+    ) -> None:
         self._process = worker.process
         self._identity = worker.identity
         self._holdings = worker.holdings
         self._announcer = worker.announcer
         self._renew_seconds = worker.identity.renew_seconds
         self._pulse = pulse
+        self._lose = lose
         self.turned_at = monotonic()
         self._rest_seconds = max(TICK_SECONDS, min(REST_SECONDS, self._renew_seconds / 2))
         self.is_resting = self.is_told_to_end = False
@@ -198,7 +201,7 @@ class Keeper:
                 held.renew_at = asked_at + 1.0
             else:
                 self._counts["lost"] += 1
-                portal.run_sync_soon(held.lose, reason)
+                portal.run_sync_soon(self._lose, held, reason)
 
     def _report_blocked_loop(self) -> None:
         now = monotonic()

@@ -154,6 +154,10 @@ class ProcessJobHost:
     def cancel_reason(self, job: HostedJob) -> None:
         """A process is killed, not told."""
 
+    def told(self, job: HostedJob) -> tuple[None, None]:  # noqa: ARG002  the protocol has it
+        """Nor does it hear what was said."""
+        return None, None
+
     def session(self, job: HostedJob) -> Any:
         """The session of this attempt."""
         return ProcessAttemptSession(job.id)

@@ -58,6 +58,10 @@ class HostedAttempt:
         """Why this attempt is being cancelled, if it is. In any thread."""
         return self._held.cancel_reason
 
+    def told(self, job: HostedJob) -> tuple[str | None, str | None]:  # noqa: ARG002  the protocol has it
+        """What was said with the cancel, and who said it. In any thread."""
+        return self._held.told
+
     def archive(self, job: HostedJob) -> Archive:
         """The payloads; what is saved carries the fencing token of this attempt."""
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import trio
 
-from leasehold.actors.attempts.held_job import HeldJob
+from leasehold.actors.attempts.held_job import CANCELLED, HeldJob
 from leasehold.actors.running.stacks import stack_of
 from leasehold.actors.worker.machine import read_usage
 from leasehold.actors.worker.parts import WorkerParts
@@ -31,6 +31,7 @@ class Controls:
         self._backpressure = parts.backpressure
         self._dispatcher = parts.dispatcher
         self._holdings = parts.holdings
+        self._cancels = parts.cancels
         self._processes = parts.processes
 
     def about(self) -> About:
@@ -104,7 +105,7 @@ class Controls:
     async def _cancel_job(self, job_id: int) -> dict[str, Any]:
         held = self._held(job_id)
         was = await self._process.caller.call_value("cancel_job", job_id, f"by a command to worker {self._worker_id}")
-        held.lose("cancelled")
+        self._cancels.lose(held, CANCELLED)
         return {"job_id": job_id, "was": was}
 
     async def _dump_stacks(self, job_id: int | None) -> dict[str, Any]:
@@ -158,7 +159,7 @@ def subscribe(parts: WorkerParts) -> None:
     def hear_lost(notice: Lost) -> None:
         held = parts.holdings.get(notice.job_id)
         if held is not None and held.attempt == notice.attempt:
-            held.lose(notice.reason)
+            parts.cancels.lose(held, notice.reason)
 
     def look_again() -> None:
         parts.news.set()

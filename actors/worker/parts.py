@@ -19,6 +19,7 @@ import trio
 from leasehold.actors.attempts.context import WorkerContext
 from leasehold.actors.attempts.held_job import Backlog
 from leasehold.actors.attempts.progress import ProgressWriter
+from leasehold.actors.leases.cancels import Cancels
 from leasehold.actors.leases.dispatcher import Dispatcher
 from leasehold.actors.leases.keeper import Keeper
 from leasehold.actors.leases.sweeper import LeaseSweeper
@@ -47,6 +48,7 @@ class WorkerParts(WorkerContext, frozen=True, eq=False):
     settler: Settler
     pulse: Pulse
     keeper: Keeper
+    cancels: Cancels
     sweeper: LeaseSweeper
     processes: ProcessPool | None
     crew: Crew
@@ -82,7 +84,8 @@ def assemble(
         return backpressure.hold_for() or settler.hold_for(mode.slots)
 
     dispatcher = Dispatcher(worker, claims, backlog, pulse, hold_for, sweeper)
-    keeper = Keeper(worker, pulse)
+    cancels = Cancels(caller)
+    keeper = Keeper(worker, pulse, cancels.lose)
     processes = pool_for(app, mode.slots, host.progress_sink)
     slots = SlotContext(
         identity, trio.CapacityLimiter(mode.slots), backlog, settler.outcomes, cache(app.middlewares_of), worker.announcer,
@@ -90,5 +93,5 @@ def assemble(
     )  # fmt: skip
     return WorkerParts(
         worker.process, identity, mode, holdings, worker.announcer, roster, news, backpressure, backlog, dispatcher, host,
-        progress, settler, pulse, keeper, sweeper, processes, Crew(slots),
+        progress, settler, pulse, keeper, cancels, sweeper, processes, Crew(slots),
     )  # fmt: skip

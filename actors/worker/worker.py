@@ -112,6 +112,7 @@ class Worker:
                 parts.settler,
                 parts.progress,
                 parts.keeper,
+                parts.cancels,
                 self.presence,
                 self._epoch_change,
                 parts.sweeper,

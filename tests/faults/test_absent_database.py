@@ -6,10 +6,12 @@ import re
 import signal
 import urllib.error
 import urllib.request
+from urllib.parse import urlsplit
 
 import pytest
 import trio
 
+from leasehold.client import Client
 from leasehold.database import open_database
 from leasehold.database.migrations import migrate
 from tests.support.processes import LeaseholdProcess, StartProcess
@@ -76,16 +78,62 @@ async def test_a_gateway_answers_503_until_the_database_is_there(
     await until(lambda: status(process, "/readyz") == 200)
 
 
-async def test_a_user_that_may_not_log_in_yet_is_waited_for(
-    durable_server: OwnServer, durable_database_url: str, start_process: StartProcess
+# What the first connection of a worker meets, in a role or a database of its own, and what mends it.
+TROUBLES = {
+    "28000": (
+        "create role late superuser nologin",
+        'role "late" is not permitted to log in',
+        "look at the user in the address, and at pg_hba.conf",
+        "alter role late login",
+    ),
+    "28P01": (
+        "create role late superuser login password 'rotated'",
+        'password authentication failed for user "late"',
+        "look at the user and the password in the address",
+        "alter role late password 'known'",
+    ),
+    "3D000": (
+        "create role late superuser login",
+        'database "late" does not exist',
+        "make it with `createdb`, or name another database",
+        "create database late",
+    ),
+}
+
+
+def ask_for_passwords(server: OwnServer) -> None:
+    """From now on, whoever comes as `late` has to know a password."""
+    rules = server.data_folder / "pg_hba.conf"
+    rules.write_text(f"local all late scram-sha-256\n{rules.read_text()}")
+    server.restart()
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+async def test_a_user_a_password_or_a_database_that_is_not_there_yet_is_waited_for(
+    durable_server: OwnServer, durable_database_url: str, start_process: StartProcess, trouble: str
 ) -> None:
+    begin, said, advice, mend = TROUBLES[trouble]
+    url = durable_database_url.replace("//postgres@", "//late:known@")
+    if trouble == "3D000":
+        url = urlsplit(url)._replace(path="/late").geturl()
+    if trouble == "28P01":
+        ask_for_passwords(durable_server)
     async with open_database(durable_database_url) as database:
-        await database.execute("create role late superuser nologin")
-        url = durable_database_url.replace("//postgres@", "//late@")
-        process = start_process(["run", "reaper", "--log-format", "text"], {"LEASEHOLD_DATABASE_URL": url})
-        await process.until_line('lost the database: role "late" is not permitted to log in')
-        await database.execute("alter role late login")
-        await process.until_line("running reaper")
+        await database.execute(begin)
+        process = start_process(["run", "worker", "--log-format", "text"], {"LEASEHOLD_DATABASE_URL": url})
+        line = await process.until_line("lost the database")
+        assert said in line
+        assert advice in line
+        assert "running worker" not in process.output
+        await database.execute(mend)
+    if trouble == "3D000":
+        await migrate(url)
+    await process.until_line("running worker")
+    async with open_database(url) as database:
+        client = Client(database)
+        assert await client.wait(await client.enqueue("echo", {"n": 7})) == {"n": 7}
+    assert process.output.count("lost the database") == 1
+    assert await trio.to_thread.run_sync(process.terminate) == 0
 
 
 async def test_an_address_that_nothing_heals_is_not_waited_for(

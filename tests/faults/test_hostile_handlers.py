@@ -9,6 +9,7 @@ import socket
 from pathlib import Path
 
 import pytest
+import trio
 
 from tests.support.fleet import Fleet
 from tests.support.servers import OwnServer
@@ -39,6 +40,23 @@ async def test_copies_that_a_handler_forks_end_by_their_own_signals_and_the_work
     later = await fleet.client.enqueue("quick")
     await fleet.job(later, "completed")
     assert "draining" not in worker.output
+
+
+async def test_what_multiprocessing_does_to_its_copies_the_worker_does_not_feel(fleet: Fleet, tmp_path: Path) -> None:
+    worker = await fleet.worker("multiprocessing", LEASEHOLD_SLOTS="2")
+    innocent = await fleet.client.enqueue("hold_until", {"until": str(tmp_path / "end")}, max_attempts=1)
+    await fleet.job(innocent, "running")
+    left = await fleet.client.enqueue("leave_a_pool", max_attempts=1)
+    assert (await fleet.job(left, "completed", "failed")).error["message"] == "the pool is left"
+    ended = await fleet.client.enqueue("end_copies", max_attempts=1)
+    assert (await fleet.job(ended, "completed", "failed")).output == [
+        -signal.SIGTERM,
+        1,
+    ]  # KeyboardInterrupt ends a process so
+    (tmp_path / "end").touch()
+    assert (await fleet.job(innocent, "completed", "failed")).state == "completed"
+    assert "draining" not in worker.output
+    assert await trio.to_thread.run_sync(worker.terminate) == 0
 
 
 async def test_a_copy_that_a_handler_leaves_behind_holds_no_port_of_the_worker(fleet: Fleet) -> None:

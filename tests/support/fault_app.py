@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import logging
+import multiprocessing
 import os
 import resource
 import signal
@@ -13,6 +14,7 @@ import threading
 import time
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
 import trio
 
@@ -23,6 +25,7 @@ from leasehold.errors import LeaseLost
 log = logging.getLogger("leasehold.tests")
 
 app = App()
+FORKING = multiprocessing.get_context("fork")
 
 
 @app.kind()
@@ -162,6 +165,38 @@ def _forked() -> list[int]:
 
 
 app.kind("fork", runs="thread")(_forked)
+
+
+@app.kind()
+def leave_a_pool() -> None:
+    """Fail in the middle of a pool, whose end then tells its copies to end."""
+    with FORKING.Pool(2) as pool:
+        assert pool.map(abs, [-1, -2]) == [1, 2]
+        raise ValueError("the pool is left")
+
+
+@app.kind()
+def end_copies() -> list[int | None]:
+    """How two copies ended: one was terminated, and one was sent what Ctrl-C sends."""
+    ended: list[int | None] = []
+    for number in (signal.SIGTERM, signal.SIGINT):
+        ready = FORKING.Event()
+        copy = FORKING.Process(target=_wait_for_a_signal, args=(ready,))
+        copy.start()
+        ready.wait()
+        if number == signal.SIGTERM:
+            copy.terminate()
+        else:
+            os.kill(copy.pid or 0, number)
+        copy.join()
+        ended.append(copy.exitcode)
+    return ended
+
+
+def _wait_for_a_signal(ready: Any) -> None:
+    ready.set()
+    while True:
+        signal.pause()
 
 
 @app.kind()

@@ -277,6 +277,19 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         """Why this attempt is being cancelled; None if it is not. Read it when the cancellation arrives, or now and then."""
         return None if self._host is None else cast("CancelReason | None", self._host.cancel_reason(self))
 
+    @property
+    def cancel_message(self) -> str | None:
+        """What was said with the cancel: the `reason` of `client.cancel`, `--reason`. It is there when the cancellation arrives.
+
+        None unless `cancel_reason` is `cancelled`, and where the database did not say it within a second.
+        """
+        return None if self._host is None else self._host.told(self)[0]
+
+    @property
+    def cancelled_by(self) -> str | None:
+        """Who has cancelled the job over HTTP: the name of the token. None where nobody gave a name."""
+        return None if self._host is None else self._host.told(self)[1]
+
     def _session(self) -> AttemptSession:
         return self._require_host().session(self)
 

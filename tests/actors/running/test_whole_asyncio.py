@@ -24,7 +24,7 @@ def test_what_programs_do_with_asyncio_gives_in_a_handler_what_it_gives_under_as
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
     assert said["differing"] == {}
-    assert len(said["answers"]) == 83
+    assert len(said["answers"]) == 87
 
 
 async def test_a_handler_in_a_thread_runs_asyncio_of_its_own(database_url: str) -> None:

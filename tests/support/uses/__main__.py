@@ -18,6 +18,7 @@ import msgspec
 import psycopg.conninfo
 import trio
 from django.core.management import call_command
+from fakeredis import TcpFakeServer
 
 import leasehold
 from leasehold import App
@@ -83,14 +84,20 @@ def named(where: str) -> Iterator[str]:
 def main(dsn: str) -> None:
     faulthandler.dump_traceback_later(3 * PATIENCE, exit=True)
     set_up_django(dsn)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Page)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    libraries.PLACES.update(database=dsn, page=f"http://127.0.0.1:{server.server_port}/")
+    server, store = ThreadingHTTPServer(("127.0.0.1", 0), Page), TcpFakeServer(("127.0.0.1", 0))
+    store.daemon_threads = True
+    for each in (server, store):
+        threading.Thread(target=each.serve_forever, daemon=True).start()
+    page, redis = (
+        f"{scheme}://127.0.0.1:{each.server_address[1]}" for scheme, each in (("http", server), ("redis", store))
+    )
+    libraries.PLACES.update(database=dsn, page=f"{page}/", redis=redis)
     outside = {name: asyncio.run(answer(name)) for name in named("outside")}
     inside = trio.run(in_handlers, dsn)
     Page.ended.set()
-    server.shutdown()
-    server.server_close()
+    for each in (server, store):
+        each.shutdown()
+        each.server_close()
     outside = msgspec.json.decode(msgspec.json.encode(outside))
     differing = {name: [said, inside[name]] for name, said in outside.items() if said != inside[name]}
     print(msgspec.json.encode({"answers": outside, "differing": differing}).decode())

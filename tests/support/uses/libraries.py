@@ -1,4 +1,4 @@
-"""Libraries on asyncio: anyio, httpx, aiohttp, asyncpg, psycopg, SQLAlchemy, asgiref, Django."""
+"""Libraries on asyncio: anyio, httpx, aiohttp, asyncpg, psycopg, SQLAlchemy, redis, asgiref, Django."""
 
 # pyright: reportUnknownVariableType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
 
@@ -15,14 +15,15 @@ import anyio.to_thread
 import asyncpg
 import httpx
 import psycopg
+import redis.asyncio
 import sqlalchemy
 from asgiref.sync import async_to_sync, sync_to_async
 from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 
 from tests.support.uses import never, soon, use, wrong
 
-PLACES = {"database": "", "page": ""}
-"""Of a database, and of a page that answers `page`, or never below /slow."""
+PLACES = {"database": "", "page": "", "redis": ""}
+"""Of a database, of a page that answers `page`, or never below /slow, and of a server that speaks Redis."""
 
 
 @use
@@ -235,6 +236,49 @@ async def sqlalchemy_session() -> Any:
         found = await session.run_sync(lambda inner: inner.scalar(sqlalchemy.text("select 4")))
     await engine.dispose()
     return found
+
+
+@use
+async def redis_client() -> Any:
+    async with redis.asyncio.from_url(PLACES["redis"], decode_responses=True) as client:
+        await client.set("word", "kept")
+        async with client.pipeline(transaction=True) as pipeline:
+            for _ in range(2):
+                pipeline.incr("count")
+            pipeline.delete("count")
+            counted = await pipeline.execute()
+        return [await client.get("word"), counted, await asyncio.gather(*(client.echo(str(n)) for n in range(4)))]
+
+
+@use
+async def redis_messages() -> Any:
+    async with redis.asyncio.from_url(PLACES["redis"], decode_responses=True) as client, client.pubsub() as heard:
+        await heard.subscribe("news")
+        said: list[Any] = []
+        async for message in heard.listen():
+            said.append([message["type"], message["data"]])
+            if message["type"] == "message":
+                break
+            await client.publish("news", "heard")
+        return said
+
+
+@use
+async def redis_waits() -> Any:
+    async with redis.asyncio.from_url(PLACES["redis"], decode_responses=True) as client:
+        waiting = asyncio.ensure_future(client.blpop(["line"], timeout=60))
+        await client.rpush("line", "first")
+        return [await waiting, await client.blpop(["line"], timeout=0.05)]
+
+
+@use
+async def redis_cancelled() -> Any:
+    async with redis.asyncio.from_url(PLACES["redis"], decode_responses=True) as client:
+        try:
+            async with asyncio.timeout(0.05):
+                await client.blpop(["nothing"], timeout=60)
+        except TimeoutError:
+            return await client.ping()
 
 
 @use
