@@ -42,16 +42,19 @@ class Cancels:
             await self._asked.wait()
             cancelled, self._cancelled = self._cancelled, []
             try:
-                with trio.move_on_after(READ_SECONDS), suppress(LeaseholdError):
-                    for held in cancelled:
-                        held.lose(CANCELLED, await self._read(held))
+                with trio.move_on_after(READ_SECONDS):
+                    async with trio.open_nursery() as nursery:
+                        for held in cancelled:
+                            nursery.start_soon(self._tell, held)
             finally:
                 for held in cancelled:
                     held.lose(CANCELLED)
 
-    async def _read(self, held: HeldJob) -> Told | None:
-        """The message and who wrote it, from the end of this very attempt."""
-        for row in await self._caller.call("get_job_timeline", held.id):
-            if row["event"] == CANCELLED and row["attempt"] == held.attempt:
-                return row["message"], row["actor"]
-        return None
+    async def _tell(self, held: HeldJob) -> None:
+        """With the message and who wrote it, from the end of this very attempt."""
+        found: Told | None = None
+        with suppress(LeaseholdError):
+            for row in await self._caller.call("get_job_timeline", held.id):
+                if row["event"] == CANCELLED and row["attempt"] == held.attempt:
+                    found = row["message"], row["actor"]
+        held.lose(CANCELLED, found)
