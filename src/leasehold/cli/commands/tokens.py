@@ -210,13 +210,13 @@ async def tokens_revoke(
         chosen = sorted(each.token_id for each in active or meant)
         before = await _unrevoked(client)
         expired = {each.token_id for each in before if each.state == "expired"}
-        answers = {each: await client.tokens.revoke(each, revoked_by=current_user()) for each in chosen}
+        revoked = [each for each in chosen if await client.tokens.revoke(each, revoked_by=current_user())]
         if not context.settings.gateway_token:
             _tell_what_is_left(context, before, await _unrevoked(client))
     return RevokedTokens(
         name=", ".join(sorted({each.name for each in active or meant})),
-        revoked=[each for each, was_active in answers.items() if was_active or each in expired],
-        had_expired=[each for each, was_active in answers.items() if not was_active and each in expired],
+        revoked=revoked,
+        had_expired=[each for each in revoked if each in expired],
     )
 
 
