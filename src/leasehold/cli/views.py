@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -87,6 +89,29 @@ def counts_age(counted_at: Sequence[datetime | None], now: datetime) -> list[Tex
     return [Text(f"large tables were counted {ago(min(counted), now)}", "dim")] if counted else []
 
 
+def shorten(text: str, width: int) -> str:
+    """`text` in `width` characters at most; where that is too few, it ends with an ellipsis behind a whole word."""
+    told = textwrap.shorten(text, width, placeholder=" …")
+    return f"{text[: width - 1]}…" if told == "…" else told
+
+
+@dataclass(frozen=True)
+class OneLine:
+    """A cell of one line, as long as there is room for; in a block of lines it is wrapped."""
+
+    text: str
+    style: str = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        yield plain(shorten(self.text, options.max_width), self.style)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(min(len(self.text), LEAST_CUT), len(self.text))
+
+
 GAP = 2  # between columns
 LEAST_CUT = 24  # a word of the column that gives way may be folded to this
 NOTHING = {"", "0", "-", "·"}
@@ -134,9 +159,12 @@ class _Grid(NamedTuple):
         if spare < 0:
             return []
         widths = list(least)
-        for place in sorted(range(len(least)), key=lambda place: most[place] - least[place]):
-            more = min(most[place] - least[place], spare)
-            widths[place] += more
+        wants = [high - low for low, high in zip(least, most, strict=True)]
+        for number in sorted(
+            range(len(least)), key=lambda number: (self.heads[places[number]] == self.cut, wants[number])
+        ):
+            more = min(wants[number], spare)
+            widths[number] += more
             spare -= more
         return widths
 
@@ -159,9 +187,14 @@ def fields_table(fields: Mapping[str, object]) -> Table:
     return shown
 
 
-def json_text(value: object) -> str:
-    """`value` as indented JSON."""
-    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+def json_text(value: object, indent: int = 2) -> str:
+    """`value` as indented JSON; with an indent of 0 as one line, that may be wrapped between its parts."""
+    return msgspec.json.format(msgspec.json.encode(value), indent=indent).decode()
+
+
+def clock_time(instant: datetime) -> str:
+    """`2030-01-31 09:30:00.250`: two words that a narrow column of times in UTC may stack."""
+    return show_instant(instant).removesuffix(" UTC")
 
 
 def ago(instant: datetime, now: datetime) -> str:
