@@ -17,7 +17,7 @@ from rich.text import Text
 
 from leasehold.errors import BadInput
 from leasehold.observability.logs import escape_controls
-from leasehold.observability.wording import show_instant, show_span
+from leasehold.observability.wording import show_count, show_instant, show_span
 
 UNITS = {"": 1, "ms": 0.001, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d|)")
@@ -80,7 +80,7 @@ def state_text(state: str) -> Text:
 
 def count_text(jobs: int, state: str, *, is_partial: bool = False) -> Text:
     """A number of jobs in the colour of their state, a dot for none; `is_partial`: there may be more than were counted."""
-    return Text(f"{jobs:,}{' or more' if is_partial else ''}", STATE_STYLES[state]) if jobs else Text("·", "dim")
+    return Text(show_count(jobs, is_partial=is_partial), STATE_STYLES[state]) if jobs else Text("·", "dim")
 
 
 def counts_age(counted_at: Sequence[datetime | None], now: datetime) -> list[Text]:
