@@ -51,7 +51,7 @@ class NewTokenBody(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RevokedBody(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether the token was active until now."""
+    """Whether the token was not revoked before; one that has expired is revoked, too."""
 
     changed: bool
 

@@ -55,10 +55,12 @@ def check_name(field: str, value: object) -> None:
 
 
 def check_queue(field: str, value: object) -> None:
-    """Refuse a value that cannot be the name of a queue. Settings list queues with commas between them."""
+    """Refuse a value that cannot be the name of a queue. Settings list queues with commas between them, and drop spaces there."""
     check_name(field, value)
     if "," in str(value):
         raise refusal(field, "a name without a comma", value)
+    if str(value).strip(" ") != value:
+        raise refusal(field, "a name without a space at an end", value)
 
 
 def check_choice(field: str, value: object, choices: Sequence[str]) -> None:

@@ -63,9 +63,9 @@ export function Ago({ at }) {
   return html`<time datetime=${at} title=${exact(at)}>${relative(at, now.value)}</time>`;
 }
 
-/** @param {number | null | undefined} value */
-export function count(value) {
-  return value === null || value === undefined ? "–" : value.toLocaleString("en-US").replaceAll(",", " ");
+/** `isPartial`: there may be more than were counted. @param {number | null | undefined} value @param {boolean} [isPartial] */
+export function count(value, isPartial = false) {
+  return value === null || value === undefined ? "–" : value.toLocaleString("en-US").replaceAll(",", " ") + (isPartial ? " or more" : "");
 }
 
 /** A rate, by the second, minute or hour, whichever reads best. @param {number | null | undefined} perSecond */

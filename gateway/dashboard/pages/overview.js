@@ -34,7 +34,7 @@ function Figures({ data: { fleet, queues } }) {
   const sum = (/** @type {string} */ name) => queues.reduce((/** @type {number} */ total, /** @type {any} */ each) => total + each[name], 0);
   const jobs = (/** @type {string} */ state) => hrefOf("/jobs", { q: `state:${state}` });
   return html`<div class="figures">
-    <a class="figure" href=${jobs("pending")}><b>${count(sum("ready"))}</b>ready</a>
+    <a class="figure" href=${jobs("pending")}><b>${count(sum("ready"), queues.some((/** @type {any} */ each) => each.is_partial))}</b>ready</a>
     <a class="figure" href=${jobs("running")}><b>${count(fleet.held_jobs)}</b>with workers</a>
     <a class="figure" href=${jobs("completed")}><b>${count(sum("completed_last_hour"))}</b>completed in an hour</a>
     <a class="figure" href=${jobs("failed")}><b>${count(sum("failed_last_hour"))}</b>failed in an hour</a>
@@ -64,7 +64,7 @@ function Row({ has, rates, hour, oldest, until, marks }) {
     <td class="tight">${minutes ? html`<${Sparkline} minutes=${minutes} queue=${has.queue} until=${until} marks=${marks} />` : null}</td>
     <td class="number">${rate(has.arrivals_per_second)}</td>
     <td class="number">${rate(out)}</td>
-    <td class="number">${count(has.ready)}</td>
+    <td class="number">${count(has.ready, has.is_partial)}</td>
     <td class="number">${duration(oldest?.waits_for)}</td>
     <td class="number">${duration(rates?.p50_wait)}</td>
     <td class="number">${duration(rates?.p95_wait)}</td>

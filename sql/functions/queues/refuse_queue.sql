@@ -1,7 +1,7 @@
 -- Purpose     Refuse a name that no queue can have, because no job with it would be taken.
 -- Parameters  queue
 -- Returns     nothing
--- Errors      LH001 no name, or what refuse_job says of a job's queue: its length, control characters, a comma
+-- Errors      LH001 no name, or what refuse_job says of a job's queue: its length, control characters, a comma, a space at an end
 -- Tables      none
 create or replace function leasehold.refuse_queue(queue text) returns void language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp as $$

@@ -28,6 +28,7 @@ class CapacityRecord(msgspec.Struct, frozen=True, kw_only=True):
         arrivals_per_second: of the last ten minutes, retries included.
         run_variation: variance of run times by their squared average.
         counted_at: of when the counts of jobs are; some while ago where there are many.
+        is_partial: the count of pending jobs ended at a thousand; there may be more pending and ready ones.
     """
 
     queue: str
@@ -47,6 +48,7 @@ class CapacityRecord(msgspec.Struct, frozen=True, kw_only=True):
     run_variation: float | None
     waiting: int
     counted_at: datetime
+    is_partial: bool = False
 
     @property
     def load(self) -> QueueLoad | None:

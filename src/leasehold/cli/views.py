@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -15,7 +17,7 @@ from rich.text import Text
 
 from leasehold.errors import BadInput
 from leasehold.observability.logs import escape_controls
-from leasehold.observability.wording import show_instant, show_span
+from leasehold.observability.wording import show_count, show_instant, show_span
 
 UNITS = {"": 1, "ms": 0.001, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d|)")
@@ -78,13 +80,36 @@ def state_text(state: str) -> Text:
 
 def count_text(jobs: int, state: str, *, is_partial: bool = False) -> Text:
     """A number of jobs in the colour of their state, a dot for none; `is_partial`: there may be more than were counted."""
-    return Text(f"{jobs:,}{' or more' if is_partial else ''}", STATE_STYLES[state]) if jobs else Text("·", "dim")
+    return Text(show_count(jobs, is_partial=is_partial), STATE_STYLES[state]) if jobs else Text("·", "dim")
 
 
 def counts_age(counted_at: Sequence[datetime | None], now: datetime) -> list[Text]:
     """How old counts are that were not made for this answer; nothing where all were."""
     counted = [each for each in counted_at if each is not None]
     return [Text(f"large tables were counted {ago(min(counted), now)}", "dim")] if counted else []
+
+
+def shorten(text: str, width: int) -> str:
+    """`text` in `width` characters at most; where that is too few, it ends with an ellipsis behind a whole word."""
+    told = textwrap.shorten(text, width, placeholder=" …")
+    return f"{text[: width - 1]}…" if told == "…" else told
+
+
+@dataclass(frozen=True)
+class OneLine:
+    """A cell of one line, as long as there is room for; in a block of lines it is wrapped."""
+
+    text: str
+    style: str = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        yield plain(shorten(self.text, options.max_width), self.style)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(min(len(self.text), LEAST_CUT), len(self.text))
 
 
 GAP = 2  # between columns
@@ -134,9 +159,12 @@ class _Grid(NamedTuple):
         if spare < 0:
             return []
         widths = list(least)
-        for place in sorted(range(len(least)), key=lambda place: most[place] - least[place]):
-            more = min(most[place] - least[place], spare)
-            widths[place] += more
+        wants = [high - low for low, high in zip(least, most, strict=True)]
+        for number in sorted(
+            range(len(least)), key=lambda number: (self.heads[places[number]] == self.cut, wants[number])
+        ):
+            more = min(wants[number], spare)
+            widths[number] += more
             spare -= more
         return widths
 
@@ -159,9 +187,14 @@ def fields_table(fields: Mapping[str, object]) -> Table:
     return shown
 
 
-def json_text(value: object) -> str:
-    """`value` as indented JSON."""
-    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+def json_text(value: object, indent: int = 2) -> str:
+    """`value` as indented JSON; with an indent of 0 as one line, that may be wrapped between its parts."""
+    return msgspec.json.format(msgspec.json.encode(value), indent=indent).decode()
+
+
+def clock_time(instant: datetime) -> str:
+    """`2030-01-31 09:30:00.250`: two words that a narrow column of times in UTC may stack."""
+    return show_instant(instant).removesuffix(" UTC")
 
 
 def ago(instant: datetime, now: datetime) -> str:

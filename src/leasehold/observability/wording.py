@@ -24,6 +24,11 @@ def show_instant(instant: datetime) -> str:
     return instant.astimezone(UTC).isoformat(sep=" ", timespec="milliseconds").replace("+00:00", " UTC")
 
 
+def show_count(count: int, *, is_partial: bool = False) -> str:
+    """`1,000`; `is_partial`: there may be more than were counted, `1,000 or more`."""
+    return f"{count:,}{' or more' if is_partial else ''}"
+
+
 def show_bytes(count: float) -> str:
     """A number of bytes as text: `512 B`, `300 MiB`, `2.0 GiB`."""
     for unit in ("B", "KiB", "MiB"):

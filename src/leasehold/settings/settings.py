@@ -14,10 +14,11 @@ from typing import Annotated, Literal, cast, get_type_hints
 import msgspec
 from msgspec import Meta
 
-from leasehold.errors import SettingsError
+from leasehold.errors import BadInput, SettingsError
 from leasehold.observability.logs import redact_dsn
 from leasehold.settings.sources import Given, collect, environment_name
 from leasehold.settings.values import NAME_IN_KUBERNETES, convert, dsn_problem
+from leasehold.validation import check_queue
 
 HIDDEN_KEYS = (
     "*password*", "*passwd*", "*passphrase*", "*secret*", "*token", "*api_key*", "*apikey*", "*private_key*",
@@ -53,7 +54,7 @@ LEEWAY_SECONDS = 0.5
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """All settings. Seconds are floats, sizes are bytes.
 
-    Built directly, only the relations between fields are checked; `load_settings` checks every value.
+    Built directly, only queues and the relations between fields are checked; `load_settings` checks every value.
     """
 
     database_url: Annotated[
@@ -220,6 +221,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_json_depth: Annotated[int, Meta(ge=1, le=1_000, description="Deepest nesting of JSON that is let in.")] = 100
 
     def __post_init__(self) -> None:
+        for queue in self.queues:
+            try:
+                check_queue("each of them", queue)
+            except BadInput as error:
+                raise SettingsError(f"queues = {show_value('queues', self.queues)} is refused: {error}") from error
         if self.renew_seconds >= self.lease_seconds / 2:
             half = f"half of lease_seconds = {self.lease_seconds:g}"
             raise SettingsError(f"renew_seconds = {self.renew_seconds:g} must be less than {half}")

@@ -9,7 +9,7 @@ from rich.text import Text
 from leasehold.checks.verdicts import Check
 from leasehold.cli.commands.doctor import view_checks
 from leasehold.cli.runtime.terminal import Terminal
-from leasehold.cli.views import fields_table, table
+from leasehold.cli.views import OneLine, fields_table, shorten, table
 from tests.leasehold.cli.conftest import Cli, FakeTty, Sql
 
 QUEUE, KIND, WORKER = "payload-refresh-eu-west", "catalogue.refresh_products", "shop-crawler-7f9c5d8b6-x2v4q"
@@ -52,6 +52,7 @@ NAMES = {
     ("schedules", "list"): ["refresh-all-catalogues", KIND],
     ("schedules", "show", "refresh-all-catalogues"): ["refresh-all-catalogues", KIND],
     ("tokens", "list"): ["storefront-production"],
+    ("tokens", "log"): ["create_token", '"storefront-production",', "enqueue"],
     ("capacity",): [QUEUE],
     ("config", "show"): ["gateway_hidden_keys_by_kind"],
     ("doctor",): ["kinds"],
@@ -70,6 +71,26 @@ def test_every_command_shows_every_name_whole_on_80_columns(cli: Cli, sql: Sql) 
         assert [name for name in names if not any(name in line for line in lines)] == [], (command, lines)
 
 
+def test_a_timeline_has_a_line_for_each_event_on_80_columns(cli: Cli, sql: Sql) -> None:
+    sql(SEED)
+    lines = cli("jobs", "show", "1", terminal=True, environ={"COLUMNS": "80"}).out.splitlines()
+    begins = next(number for number, line in enumerate(lines) if line.startswith("at (UTC)"))
+    told = [line.split()[3:] for line in lines[begins + 1 : begins + 5]]
+    assert told == [
+        ["created"],
+        *([event, "1", WORKER] for event in ("claimed", "started")),
+        ["failed", "1", f"{WORKER}:"],
+    ]
+
+
+def test_a_note_ends_at_a_word_in_a_table_and_is_whole_in_a_block() -> None:
+    note = OneLine("ConnectionResetError: the server hung up")
+    assert drawn(56, ["mail", "ready", "·", note], cut="note")[1].endswith("  ConnectionResetError: the server …")
+    block = drawn(30, ["mail", "ready", "·", note], cut="note")
+    assert block[2:] == ["note   ConnectionResetError:", "       the server hung up"]
+    assert shorten("ConnectionResetError", 10) == "Connectio…"
+
+
 def test_no_character_of_a_long_path_is_left_out() -> None:
     path = "/srv/shop/" + "deep/" * 20 + "data"
     found = [Check(name="settings", verdict="advice", detail=f"read from {path}", advice=f"look at {path}")]
@@ -83,17 +104,16 @@ def test_no_character_of_a_long_path_is_left_out() -> None:
         assert path in "".join(lines)
 
 
-def drawn(width: int, *rows: list[str], cut: str | None = None) -> list[str]:
+def drawn(width: int, *rows: list[str | OneLine], cut: str | None = None) -> list[str]:
     """A table of a name, a state and a note."""
     out = FakeTty()
     terminal = Terminal(stdout=out, environ={"COLUMNS": str(width), "NO_COLOR": "1"})
-    terminal.console().print(
-        table(["name", "state", "waiting", "note"], [[Text(cell) for cell in row] for row in rows], cut=cut)
-    )
+    cells = [[Text(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
+    terminal.console().print(table(["name", "state", "waiting", "note"], cells, cut=cut))
     return [line.rstrip() for line in out.getvalue().splitlines()]
 
 
-ROW = ["shop-crawler", "pending", "·", "paused since yesterday"]
+ROW: list[str | OneLine] = ["shop-crawler", "pending", "·", "paused since yesterday"]
 
 
 def test_the_widest_column_is_wrapped_first_and_between_words() -> None:

@@ -132,6 +132,7 @@ def plain() -> None: ...
         ({"priority": 2**31}, "^priority must be an integer .*, not 2147483648"),
         ({"queue": 5}, "^queue must be text, not 5"),
         ({"queue": "a,b"}, "^queue must be a name without a comma, not 'a,b'"),
+        ({"queue": "a "}, "^queue must be a name without a space at an end, not 'a '"),
         ({"queue": ""}, "^queue must be text of 1 to 200 bytes .*, not ''"),
         ({"retry": 5}, "^retry must be a RetryPolicy, not 5"),
         ({"unique": "key"}, "^unique must be a Unique, not 'key'"),

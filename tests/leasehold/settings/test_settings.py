@@ -119,6 +119,15 @@ def test_a_file_named_by_the_environment_is_read(tmp_path: Path) -> None:
     assert settings.notify is False
 
 
+def test_queues_that_no_job_can_name_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "leasehold.toml").write_text('queues = ["mail", "a,b"]')
+    assert refused() == (
+        "queues = mail,a,b is refused: each of them must be a name without a comma, not 'a,b' (queues from file leasehold.toml)"
+    )
+    with pytest.raises(SettingsError, match="without a space at an end, not ' a'"):
+        Settings(queues=(" a",))
+
+
 def test_a_named_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"cannot read the settings file .*none\.toml: No such file"):
         load_settings({}, {}, tmp_path / "none.toml")

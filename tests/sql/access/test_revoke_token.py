@@ -28,11 +28,12 @@ async def test_doing_it_again_changes_nothing(database: Database) -> None:
     assert count["n"] == 1
 
 
-async def test_one_that_has_expired_was_not_active(database: Database) -> None:
+async def test_one_that_has_expired_is_revoked_too(database: Database) -> None:
     async with database.transaction() as transaction:
         await freeze(transaction, "2026-01-01 00:00:00+00")
         token_id = await create(transaction, expires_in=10.0)
         await freeze(transaction, "2026-01-01 00:00:11+00")
+        assert await transaction.call_value("revoke_token", token_id) is True
         assert await transaction.call_value("revoke_token", token_id) is False
 
 

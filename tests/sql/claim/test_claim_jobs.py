@@ -275,10 +275,12 @@ async def test_a_worker_is_idle_after_an_empty_claim_and_busy_after_another(
         assert await is_idle() is expected, (batch, stays_idle)
 
 
-async def test_a_batch_out_of_range_and_a_lease_that_does_not_last_are_refused(
+async def test_no_incarnation_a_batch_out_of_range_and_a_lease_that_does_not_last_are_refused(
     database: Database, worker: SqlWorker
 ) -> None:
     await enqueue(database)
+    with pytest.raises(BadInput, match="incarnation is missing"):
+        await database.call("claim_jobs", None, "w")
     for batch in (0, -1, 10_001, None):
         with pytest.raises(BadInput, match="batch must be from 1 to 10000, not"):
             await database.call("claim_jobs", worker.incarnation, "w", batch=batch)

@@ -71,7 +71,7 @@ begin
                 where case when jsonb_typeof(c.doc) = 'object' then
                            jsonb_typeof(c.doc -> 'kind') = 'string' and c.doc ->> 'kind' ~ '^[^[:cntrl:]]+$' and octet_length(c.doc ->> 'kind') <= 200
                        and (v_easy is null or leasehold.is_easy(c.doc -> 'args', v_easy, v_names))
-                       and coalesce(jsonb_typeof(c.doc -> 'queue') = 'string' and c.doc ->> 'queue' ~ '^[^[:cntrl:],]+$'
+                       and coalesce(jsonb_typeof(c.doc -> 'queue') = 'string' and c.doc ->> 'queue' !~ '[[:cntrl:],]|^ | $|^$'
                                     and octet_length(c.doc ->> 'queue') <= 200, true)
                        and coalesce(jsonb_typeof(c.doc -> 'args') = 'object', true) and pg_column_size(c.doc) <= 65536
                        and (c.doc - '{kind,queue,args}'::text[] = '{}'

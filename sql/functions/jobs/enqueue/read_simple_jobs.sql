@@ -22,7 +22,7 @@ select w.position as place, w.doc ->> 'kind' as kind, coalesce(w.doc ->> 'queue'
             else jsonb_typeof(w.doc -> 'kind') = 'string' and octet_length(w.doc ->> 'kind') between 1 and 200
              and w.doc ->> 'kind' !~ '[[:cntrl:]]'
              and case coalesce(jsonb_typeof(w.doc -> 'queue'), 'null') when 'null' then true
-                      when 'string' then w.doc ->> 'queue' !~ '[[:cntrl:],]' and octet_length(w.doc ->> 'queue') between 1 and 200 end
+                      when 'string' then w.doc ->> 'queue' !~ '[[:cntrl:],]|^ | $' and octet_length(w.doc ->> 'queue') between 1 and 200 end
              and case coalesce(jsonb_typeof(w.doc -> 'args'), 'null') when 'null' then true
                       when 'object' then pg_column_size(w.doc -> 'args') <= 1048576 end
              and case coalesce(jsonb_typeof(w.doc -> 'metadata'), 'null') when 'null' then true

@@ -19,6 +19,7 @@ select case
   when octet_length(queue) not between 1 and 200 then 'queue must have 1 to 200 bytes, not ' || octet_length(queue)
   when queue ~ '[[:cntrl:],]' then 'queue has a ' || case when queue ~ ',' then 'comma, which stands between queues in settings' else 'control character' end
        || ': ' || quote_literal(queue)
+  when queue ~ '^ | $' then 'queue has a space at an end, which settings drop: ' || quote_literal(queue)
   when octet_length(key) not between 1 and 500 then 'key must have 1 to 500 bytes, not ' || octet_length(key)
   when octet_length(idempotency_key) not between 1 and 500
        then 'idempotency_key must have 1 to 500 bytes, not ' || octet_length(idempotency_key)

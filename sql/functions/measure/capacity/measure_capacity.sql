@@ -4,7 +4,8 @@
 --             minutes; retries arrive anew. For one queue only what is known of that one is read.
 -- Parameters  only_queue: only this one; null: all
 -- Returns     a row for each queue of which a job is known; big tables are not counted for this: counted_at tells of when it is.
---             The columns from `role` on are the same under the names of task workers: their dashboards read v_worker_capacity
+--             The columns from `role` on are the same under the names of task workers: their dashboards read v_worker_capacity ·
+--             is_partial: there may be more pending and ready jobs, as list_queue_depths says
 -- Errors      none
 -- Tables      as list_queue_depths and measure_hour, workers (read)
 create or replace function leasehold.measure_capacity(only_queue text default null)
@@ -13,7 +14,7 @@ returns table (queue text, pending bigint, ready bigint, claimed bigint, running
                active_slots bigint, slots_per_worker double precision, arrivals_per_second double precision, run_variation double precision,
                waiting bigint, counted_at timestamptz, role text, pending_tasks bigint, ready_tasks bigint, claimed_tasks bigint,
                running_tasks bigint, avg_duration_sec double precision, tasks_per_worker_hour double precision,
-               estimated_hours_to_drain double precision) language sql
+               estimated_hours_to_drain double precision, is_partial boolean) language sql
 set search_path = leasehold, pg_catalog, pg_temp as $$
 with alive as materialized (
     -- Workers of one deployment are alike, so that there are few of these however many workers there are.
@@ -31,12 +32,13 @@ select d.queue, d.pending, d.ready, d.claimed, d.running,
        case when h.run_seconds > 0 then greatest(0, h.attempts * h.run_squares / (h.run_seconds * h.run_seconds) - 1) end as run_variation,
        d.waiting, d.counted_at, d.queue, d.pending, d.ready, d.claimed, d.running, s.avg_seconds, s.jobs_per_worker_hour,
        case when d.pending = 0 then 0
-            else d.pending / nullif(w.active_workers * s.jobs_per_worker_hour, 0) end
+            else d.pending / nullif(w.active_workers * s.jobs_per_worker_hour, 0) end, d.is_partial
   from (select l.queue, coalesce(sum(l.jobs) filter (where l.state in ('pending', 'scheduled', 'waiting', 'blocked')), 0)::bigint as pending,
                coalesce(sum(l.jobs) filter (where l.state = 'pending'), 0)::bigint as ready,
                coalesce(sum(l.jobs) filter (where l.state = 'waiting'), 0)::bigint as waiting,
                coalesce(sum(l.jobs) filter (where l.state = 'claimed'), 0)::bigint as claimed,
-               coalesce(sum(l.jobs) filter (where l.state = 'running'), 0)::bigint as running, min(l.counted_at) as counted_at
+               coalesce(sum(l.jobs) filter (where l.state = 'running'), 0)::bigint as running, min(l.counted_at) as counted_at,
+               bool_or(l.is_partial) as is_partial
           from leasehold.list_queue_depths(measure_capacity.only_queue) l group by l.queue) d
   left join leasehold.measure_hour(measure_capacity.only_queue) h on h.queue = d.queue
  cross join lateral (

@@ -18,7 +18,7 @@ from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views import fields_table, parse_duration, plain, table
 from leasehold.errors import BadInput, NotFound
-from leasehold.observability.wording import show_span
+from leasehold.observability.wording import show_count, show_span
 from leasehold.records.measures import UnclaimedKind
 from leasehold.settings.sources import suggest
 
@@ -119,7 +119,9 @@ def _warnings(unclaimed: Sequence[UnclaimedKind]) -> list[Text]:
 def _facts(has: CapacityRecord) -> dict[str, object]:
     return {
         "queue": has.queue,
-        "pending": f"{has.pending:,}, of which ready {has.ready:,}",
+        "pending": ", of which ready ".join(
+            show_count(each, is_partial=has.is_partial) for each in (has.pending, has.ready)
+        ),
         "held": f"{has.claimed + has.running:,}",
         "last hour": f"{has.completed_last_hour:,} completed, {has.failed_last_hour:,} failed",
         "arrivals": f"{has.arrivals_per_second:.3g}/s in the last ten minutes",
@@ -133,8 +135,8 @@ def _facts(has: CapacityRecord) -> dict[str, object]:
 def _cells(has: CapacityRecord) -> list[str]:
     return [
         has.queue,
-        f"{has.pending:,}",
-        f"{has.ready:,}",
+        show_count(has.pending, is_partial=has.is_partial),
+        show_count(has.ready, is_partial=has.is_partial),
         f"{has.claimed + has.running:,}",
         f"{has.completed_last_hour:,}",
         f"{has.failed_last_hour:,}",

@@ -138,13 +138,13 @@ def find_folder(context: CommandContext) -> str:
 
 
 class SchemaChange(msgspec.Struct, frozen=True, kw_only=True):
-    """What `migrate` changed, or with `dry_run` would change."""
+    """What `migrate` changed, or with `dry_run` would change; `views`, `functions`: how many were replaced."""
 
     from_version: int
     to_version: int
     migrations: tuple[str, ...]
-    views: tuple[str, ...]
-    functions: tuple[str, ...]
+    views: int
+    functions: int
     removed: tuple[str, ...]
     indexes: tuple[str, ...]
     dry_run: bool
@@ -155,21 +155,21 @@ class SchemaChange(msgspec.Struct, frozen=True, kw_only=True):
         return not (self.migrations or self.views or self.functions or self.removed or self.indexes)
 
 
-FEW = 5  # names are shown; more are a number
-
-
 def view_migration(report: SchemaChange, _now: datetime) -> Sequence[RenderableType]:
-    """One line per change, or one sentence; many names are counted."""
+    """One line per change, or one sentence."""
     version = f"version {report.to_version}"
     if report.is_empty:
         return [Text(f"the schema is at {version}; nothing to do")]
     verb = "would bring" if report.dry_run else "brought"
     lines = [f"{verb} the schema from version {report.from_version} to {version}"]
     lines += [f"  migration {title}" for title in report.migrations]
-    made = (report.views, report.functions, report.removed, report.indexes)
-    for what, names in zip(("views", "functions", "removed", "indexes"), made, strict=True):
-        if names:
-            lines.append(f"  {what} {', '.join(names) if len(names) <= FEW else len(names)}")
+    made = {
+        "views": report.views,
+        "functions": report.functions,
+        "removed": ", ".join(report.removed),
+        "indexes": ", ".join(report.indexes),
+    }
+    lines += [f"  {what} {told}" for what, told in made.items() if told]
     return [plain(line) for line in lines]
 
 
@@ -188,7 +188,6 @@ async def migrate(
 
     It may run while everything works: nobody waits for it longer than a second. What is in its way is named, and tried again.
     A second run changes nothing, and several may run at once. If no database is configured, it makes an embedded one.
-    --output json has the name of each function that was replaced.
 
     Example:
       leasehold migrate --dry-run
@@ -207,4 +206,5 @@ async def migrate(
             "the schema is up to date; staying, for honcho and foreman stop every process when one of them ends"
         )
         await trio.sleep_forever()
-    return msgspec.convert(report, SchemaChange, from_attributes=True)
+    counts = {"views": len(report.views), "functions": len(report.functions)}
+    return msgspec.convert(msgspec.structs.asdict(report) | counts, SchemaChange)

@@ -17,7 +17,8 @@ from leasehold.cli.commands.enqueue import parse_object
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import AN_ID, AN_INTEGER, INJECTED, WHOLE
 from leasehold.cli.runtime.outcome import render_more, shown_as
-from leasehold.cli.views import ago, fields_table, json_text, plain, state_text, table
+from leasehold.cli.views import OneLine, ago, clock_time, fields_table, json_text, plain, shorten, state_text, table
+from leasehold.observability.logs import escape_controls
 from leasehold.observability.wording import show_instant, show_span
 from leasehold.records.jobs import QUEUED, Explanation, JobProgress, JobRecord, LogLine, TimelineEntry
 
@@ -110,10 +111,8 @@ def error_message(error: object) -> str:
     return f"{told.get('type', 'error')}: {told.get('message', '')}"
 
 
-def _job_row(job: JobRecord, now: datetime) -> list[Text]:
-    note = plain(error_message(job.error).split("\n", maxsplit=1)[0], "dim")
-    note.no_wrap, note.overflow = True, "ellipsis"
-    note.truncate(NOTE_LENGTH, overflow="ellipsis")
+def _job_row(job: JobRecord, now: datetime) -> list[RenderableType]:
+    note = error_message(job.error).partition("\n")[0]
     return [
         Text(str(job.id)),
         state_text(job.state),
@@ -123,7 +122,7 @@ def _job_row(job: JobRecord, now: datetime) -> list[Text]:
         Text(f"{job.attempt - job.spared_attempts}/{job.max_attempts}" if job.attempt else ""),
         Text(when(job, now)),
         plain(job.worker_id or ""),
-        note,
+        OneLine(escape_controls(shorten(note, NOTE_LENGTH)), "dim"),
     ]
 
 
@@ -148,16 +147,15 @@ def _timeline(entries: list[TimelineEntry]) -> list[RenderableType]:
     first = entries[0].at
     rows = [
         [
-            show_instant(entry.at),
+            clock_time(entry.at),
             f"+{show_span((entry.at - first).total_seconds())}",
             state_text(entry.event),
             str(entry.attempt or ""),
-            plain(f"by {entry.actor}" if entry.actor else entry.worker_id or ""),
-            plain(entry.message or ""),
+            plain(": ".join(filter(None, (f"by {entry.actor}" if entry.actor else entry.worker_id, entry.message)))),
         ]
         for entry in entries
     ]
-    return [Text(), table(["at", "", "event", "try", "worker", "message"], rows, right=("", "try"))]
+    return [Text(), table(["at (UTC)", "", "event", "try", "note"], rows, right=("", "try"))]
 
 
 WONDER_AFTER = timedelta(minutes=1)

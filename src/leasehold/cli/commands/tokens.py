@@ -17,7 +17,7 @@ from leasehold.access.tokens import AuditEntry, NewToken, TokenRecord
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import AN_INTEGER, INJECTED
 from leasehold.cli.runtime.outcome import shown_as
-from leasehold.cli.views import parse_duration, plain, table
+from leasehold.cli.views import clock_time, json_text, parse_duration, plain, table
 from leasehold.errors import BadInput, NotFound
 from leasehold.observability.wording import show_instant
 from leasehold.settings.sources import suggest
@@ -80,16 +80,19 @@ def view_log(entries: list[AuditEntry], _now: datetime) -> Sequence[RenderableTy
     """One line each."""
     rows = [
         [
-            show_instant(each.at),
+            clock_time(each.at),
             plain(each.actor),
-            plain(each.action),
-            plain("" if each.detail is None else msgspec.json.encode(each.detail).decode()),
             "-" if each.status is None else str(each.status),
-            plain(each.request_id or "-"),
+            plain(_what(each)),
         ]
         for each in entries
     ]
-    return [table(["at", "who", "what", "of what", "status", "request"], rows, cut="of what")]
+    return [table(["at (UTC)", "who", "status", "what"], rows, right=["status"])]
+
+
+def _what(entry: AuditEntry) -> str:
+    detail = "" if entry.detail is None else f" {json_text(entry.detail, indent=0)}"
+    return entry.action + detail + (f" (request {entry.request_id})" if entry.request_id else "")
 
 
 def _row(token: TokenRecord) -> list[RenderableType]:
@@ -210,13 +213,13 @@ async def tokens_revoke(
         chosen = sorted(each.token_id for each in active or meant)
         before = await _unrevoked(client)
         expired = {each.token_id for each in before if each.state == "expired"}
-        answers = {each: await client.tokens.revoke(each, revoked_by=current_user()) for each in chosen}
+        revoked = [each for each in chosen if await client.tokens.revoke(each, revoked_by=current_user())]
         if not context.settings.gateway_token:
             _tell_what_is_left(context, before, await _unrevoked(client))
     return RevokedTokens(
         name=", ".join(sorted({each.name for each in active or meant})),
-        revoked=[each for each, was_active in answers.items() if was_active or each in expired],
-        had_expired=[each for each, was_active in answers.items() if not was_active and each in expired],
+        revoked=revoked,
+        had_expired=[each for each in revoked if each in expired],
     )
 
 

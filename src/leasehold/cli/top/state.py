@@ -21,7 +21,8 @@ NOTHING = QueueThroughput(queue="", arrived=0, completed=0, failed=0, cancelled=
 
 class QueueLine(msgspec.Struct, frozen=True, kw_only=True):
     """One queue: unfinished jobs by state, rates of the last look per second, the age of its oldest ready job in seconds,
-    how many ended per second before, oldest first, and the kinds with ready jobs that no live worker serves."""
+    how many ended per second before, oldest first, and the kinds with ready jobs that no live worker serves.
+    `is_partial`: there may be more ready jobs."""
 
     queue: str
     jobs: dict[str, int]
@@ -31,6 +32,7 @@ class QueueLine(msgspec.Struct, frozen=True, kw_only=True):
     oldest: float | None
     history: tuple[float, ...] = ()
     unserved_kinds: tuple[str, ...] = ()
+    is_partial: bool = False
 
 
 class Look(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,6 +93,7 @@ class Watch:
         self._failures = [*fresh, *self._failures][:FAILURES]
         seconds = max((flow.at - before.at).total_seconds(), 0.001)
         jobs: dict[str, dict[str, int]] = {}
+        partial = {each.queue for each in depths if each.is_partial}
         for each in depths:
             if each.state in UNFINISHED:
                 jobs.setdefault(each.queue, {})[each.state] = each.jobs
@@ -100,7 +103,12 @@ class Watch:
             if each.reason == "unserved":
                 unserved.setdefault(each.queue, []).append(each.kind)
         lines = self._lines(jobs, {each.queue: each for each in flow.queues}, ages, seconds)
-        lines = [msgspec.structs.replace(line, unserved_kinds=tuple(unserved.get(line.queue, ()))) for line in lines]
+        lines = [
+            msgspec.structs.replace(
+                line, unserved_kinds=tuple(unserved.get(line.queue, ())), is_partial=line.queue in partial
+            )
+            for line in lines
+        ]
         return Look(
             at=flow.at, seconds=seconds, fleet=fleet, queues=lines, workers=workers, failures=list(self._failures)
         )

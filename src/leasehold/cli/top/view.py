@@ -12,8 +12,8 @@ from rich.text import Text
 
 from leasehold.cli.commands.queues import unserved_note
 from leasehold.cli.top.state import Look, QueueLine, sparkline
-from leasehold.cli.views import STATE_STYLES, plain, state_text
-from leasehold.observability.wording import show_span
+from leasehold.cli.views import STATE_STYLES, count_text, plain, state_text
+from leasehold.observability.wording import show_count, show_span
 from leasehold.records.measures import Failure
 from leasehold.records.workers import WorkerRecord
 
@@ -95,7 +95,7 @@ def _head(look: Look, screen: Screen) -> list[Text]:
         ("leasehold ", "bold"),
         (at, "dim"),
         ("  PAUSED" if screen.is_paused else "", "reverse"),
-        f"  ready {look.count('pending'):,}",
+        f"  ready {show_count(look.count('pending'), is_partial=any(line.is_partial for line in look.queues))}",
         f"  later {look.count('scheduled', 'waiting', 'blocked'):,}",
         f"  held {fleet.held_jobs:,}",
         f"  in {_rate(look.arrived)}/s  out {_rate(look.ended)}/s",
@@ -177,7 +177,7 @@ def _queues(look: Look, width: int) -> _Rows:
 def _queue(line: QueueLine, bars: int) -> list[Text]:
     def count(*states: str) -> Text:
         number = sum(line.jobs.get(state, 0) for state in states)
-        return Text(f"{number:,}", STATE_STYLES[states[0]]) if number else Text("·", "dim")
+        return count_text(number, states[0], is_partial=line.is_partial and "pending" in states)
 
     return [
         _queue_name(line),

@@ -140,6 +140,10 @@ class ScheduleDefining(ScheduleReading):
 EXTRA_SECONDS = 30.0  # what the network and the inserts may take beside the query
 
 
+def _patience(schedule: ScheduleRecord) -> float:
+    return schedule.query_timeout + EXTRA_SECONDS
+
+
 class ScheduleFiring(ScheduleReading):
     """The part of `client.schedules` that fires."""
 
@@ -150,9 +154,11 @@ class ScheduleFiring(ScheduleReading):
             UnknownSchedule: there is no schedule of this name.
             BadInput, QueryRefused: its query fails.
         """
-        patience = await self._patience(name)
-        [row] = await self._database.call("trigger_schedule", name, by, timeout=patience)
-        return FiredTick(schedule=name, tick_at=row["tick_at"], job_count=row["job_count"], job_ids=row["job_ids"])
+        fired = await self.get(name)
+        [row] = await self._database.call("trigger_schedule", name, by, timeout=_patience(fired))
+        return FiredTick(
+            schedule=fired.name, tick_at=row["tick_at"], job_count=row["job_count"], job_ids=row["job_ids"]
+        )
 
     async def generate(
         self, name: str, *, batches: int | None = None, date: date | None = None, by: str | None = None
@@ -167,9 +173,11 @@ class ScheduleFiring(ScheduleReading):
         Raises:
             UnknownSchedule, BadInput, QueryRefused: as in `trigger`.
         """
-        patience = await self._patience(name)
-        [row] = await self._database.call("generate_jobs", name, batches, date, by, timeout=patience)
-        return FiredTick(schedule=name, **{each: row[each] for each in ("tick_at", "job_count", "job_ids", "is_new")})
+        fired = await self.get(name)
+        [row] = await self._database.call("generate_jobs", name, batches, date, by, timeout=_patience(fired))
+        return FiredTick(
+            schedule=fired.name, **{each: row[each] for each in ("tick_at", "job_count", "job_ids", "is_new")}
+        )
 
     async def enqueue_rows(
         self,
@@ -211,12 +219,9 @@ class ScheduleFiring(ScheduleReading):
         own = check_fields(NewJob(kind="-", priority=priority, unique=unique))
         changes = {each: value for each in ("priority", "unique") if (value := getattr(own, each)) is not None}
         names = None if keys is None else [*keys]
-        patience = await self._patience(name)
+        patience = _patience(await self.get(name))
         values = (name, about, names, after_key, limit, dry_run, encode_document(changes))
         return await self._records(KeyedJob, "enqueue_for_rows", *values, timeout=patience)
-
-    async def _patience(self, name: str) -> float:
-        return (await self.get(name)).query_timeout + EXTRA_SECONDS
 
 
 class Schedules(ScheduleDefining, ScheduleFiring, SchedulePreviews):

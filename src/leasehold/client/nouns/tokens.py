@@ -56,7 +56,7 @@ class Tokens(Part):
         return await self._records(TokenRecord, "list_tokens", name, everything)
 
     async def revoke(self, token_id: int, *, revoked_by: str | None = None) -> bool:
-        """Make a token invalid, within a second; returns whether it was active.
+        """Make a token invalid, within a second; returns whether it was not revoked before. One that has expired is revoked, too.
 
         Args:
             token_id: as `list` tells it.

@@ -22,8 +22,9 @@ CANNOT_REPLACE = {"42P13", "42P16"}  # another return type or parameter name; ot
 ASIDE = "_aside_"
 
 FUNCTIONS_ASIDE = r"""
-select oid::regprocedure::text as name from pg_catalog.pg_proc
- where pronamespace = 'leasehold'::regnamespace and proname ~ '_aside_\d+$' order by 1
+select p.oid::regprocedure::text as name, c.oid is not null as answers_view
+  from pg_catalog.pg_proc p left join pg_catalog.pg_class c on c.reltype = p.prorettype and c.relkind = 'v'
+ where p.pronamespace = 'leasehold'::regnamespace and p.proname ~ '_aside_\d+$' order by 1
 """
 VIEWS_ASIDE = r"""
 select oid::regclass::text as name from pg_catalog.pg_class
@@ -166,10 +167,13 @@ def find_surplus(wanted: Catalogue, applied: Applied) -> list[Key]:
 
 
 async def drop_what_was_set_aside(session: Transaction) -> None:
-    """Drop it, now that nobody uses it any more."""
-    functions = [row["name"] for row in await session.fetch(FUNCTIONS_ASIDE)]
-    views = [row["name"] for row in await session.fetch(VIEWS_ASIDE)]
-    if functions:
-        await run_named(session, "dropping former functions", f"drop function {', '.join(functions)}")
-    if views:
-        await run_named(session, "dropping former views", f"drop view {', '.join(views)}")
+    """Drop it, now that nobody uses it any more: functions that answer rows of a view before it, those that it calls after it."""
+    functions = await session.fetch(FUNCTIONS_ASIDE)
+    for what, rows in (
+        ("function", [row for row in functions if row["answers_view"]]),
+        ("view", await session.fetch(VIEWS_ASIDE)),
+        ("function", [row for row in functions if not row["answers_view"]]),
+    ):
+        if rows:
+            names = ", ".join(row["name"] for row in rows)
+            await run_named(session, f"dropping former {what}s", f"drop {what} {names}")

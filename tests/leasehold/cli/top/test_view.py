@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 from datetime import UTC, datetime
 
+import msgspec
 import pytest
 from rich.console import Console
 
@@ -126,3 +127,10 @@ def test_a_narrow_terminal_shows_which_queue_a_number_belongs_to() -> None:
         lines = shown(look(3), Screen(), width, 20)
         rows = [row.split()[:5] for row in lines if row.startswith("q0")]
         assert rows == [[f"q00{number}", "1", "·", "·", "1m"] for number in range(3)], width
+
+
+def test_a_count_that_ended_early_says_that_there_may_be_more() -> None:
+    partial = msgspec.structs.replace(look(), queues=[msgspec.structs.replace(line("new", 1_000), is_partial=True)])
+    lines = shown(partial, Screen(), 80, 24)
+    assert "ready 1,000 or more" in lines[0]
+    assert any(each.startswith("new") and "1,000 or more" in each for each in lines)

@@ -247,6 +247,25 @@ async def test_a_view_may_get_other_columns_unless_a_user_has_built_on_it(empty_
     psql(empty_database_url, "select * from public.my_report, leasehold.list_boxes()")
 
 
+async def test_a_function_below_a_view_may_answer_more_columns(empty_database_url: str, psql: Psql) -> None:
+    measure = (
+        "create or replace function leasehold.measure_boxes() returns table (id int) language sql"
+        " as $$ select b.id from leasehold.boxes b $$;"
+    )
+    views = {"all_boxes": "create or replace view leasehold.all_boxes as select * from leasehold.measure_boxes()"}
+    functions = {
+        "measure_boxes": measure,
+        "list_boxes": "create or replace function leasehold.list_boxes() returns setof leasehold.all_boxes"
+        " language sql as $$ select * from leasehold.all_boxes $$;",
+    }
+    await migrate(empty_database_url, catalogue=catalogue(views=views, functions=functions))
+    functions["measure_boxes"] = measure.replace("(id int)", "(id int, label text)").replace("b.id", "b.id, b.label")
+    report = await migrate(empty_database_url, catalogue=catalogue(views=views, functions=functions))
+    assert (report.views, report.functions) == (("all_boxes",), ("measure_boxes", "list_boxes"))
+    psql(empty_database_url, "select id, label from leasehold.list_boxes()")
+    assert psql(empty_database_url, "select count(*) from pg_proc where proname ~ 'aside'") == "0"
+
+
 async def test_a_view_or_function_without_a_file_goes(empty_database_url: str, psql: Psql) -> None:
     await migrate(empty_database_url, catalogue=catalogue())
     report = await migrate(empty_database_url, catalogue=catalogue(views={}, functions={}))

@@ -20,7 +20,7 @@ NAMES = [
     "日本語 🐘 ﷽",
     "x" * 200,
     "ж" * 100,
-    " leading and trailing ",
+    "spaces  within",
     "a/b:c|d",
 ]
 

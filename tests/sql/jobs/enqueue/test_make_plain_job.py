@@ -99,6 +99,7 @@ BAD = [
     ("(kind, args) values ('a', '[1]')", "args must be a JSON object, not array"),
     ("(kind, args) values ('a', 'null')", "args must be a JSON object, not null"),
     ("(kind, args, queue) values ('a', '{}', 'a,b')", "queue has a comma"),
+    ("(kind, args, queue) values ('a', '{}', ' a')", "queue has a space at an end"),
     ("(kind, args, key) values ('a', '{}', '')", "key must have 1 to 500 bytes"),
     ("(kind, args, max_attempts) values ('a', '{}', 0)", "max_attempts must be from 1"),
     ("(kind, args, run_at) values ('a', '{}', 'infinity')", "run_at must be a time before the year 9000"),

@@ -29,6 +29,18 @@ async def test_one_queue_alone_shows_what_it_shows_among_all(database: Database)
         assert await connection.call("measure_capacity", "nobody") == []
 
 
+async def test_that_there_may_be_more_pending_jobs_than_were_counted_is_told(database: Database) -> None:
+    async with database.reserve("clocked") as connection:
+        await call_everything_big(connection)
+        await enqueue_many(connection, [{"kind": "a", "queue": "known"}])
+        await connection.call("measure_depths")
+        await connection.execute(
+            "insert into leasehold.jobs (kind, queue) select 'a', 'new' from generate_series(1, 1001)"
+        )
+        told = {row["queue"]: (row["ready"], row["is_partial"]) for row in await connection.call("list_capacity")}
+        assert told == {"known": (1, False), "new": (1_000, True)}
+
+
 async def test_of_hundreds_of_queues_only_the_one_asked_for_is_read(fresh_database: Database) -> None:
     async with fresh_database.reserve("clocked") as connection:
         await call_everything_big(connection)

@@ -35,7 +35,7 @@ function Table({ queues, plans }) {
     <tbody>${queues.map((each) => {
       const plan = plans.get(each.queue);
       return html`<tr key=${each.queue}><td class="name"><a href=${hrefOfCapacity(each.queue)}><bdi>${each.queue}</bdi></a></td>
-        <td class="number">${rate(each.arrivals_per_second)}</td><td class="number">${duration(each.avg_seconds)}</td><td class="number">${count(each.ready)}</td>
+        <td class="number">${rate(each.arrivals_per_second)}</td><td class="number">${duration(each.avg_seconds)}</td><td class="number">${count(each.ready, each.is_partial)}</td>
         <td class="number">${each.hours_to_drain === null ? "–" : duration(each.hours_to_drain * 3600)}</td>
         <td class="number">${count(each.active_workers)}</td>
         <td class="number"><${Needed} workers=${plan && each.avg_seconds !== null ? plan.desired_workers : null} has=${each.active_workers} /></td>

@@ -36,7 +36,7 @@ function Whole({ queue, plan, workers }) {
   return html`<div class="figures">
       <div class="figure"><b>${rate(has.arrivals_per_second)}</b>in</div>
       <div class="figure"><b>${duration(has.avg_seconds)}</b>a job runs</div>
-      <div class="figure"><b>${count(has.ready)}</b>ready</div>
+      <div class="figure"><b>${count(has.ready, has.is_partial)}</b>ready</div>
       <div class="figure"><b>${count(has.active_workers)}</b>worker(s), ${count(has.active_slots)} slots</div>
       <div class="figure" data-tone=${has.avg_seconds !== null && plan.desired_workers > has.active_workers ? "warn" : null}><b>${has.avg_seconds === null ? "–" : count(plan.desired_workers)}</b>needed so that 95 of 100 start in ${duration(plan.target_wait)}</div>
       ${plan.workers_needed.map((/** @type {any} */ each) => html`<div class="figure" key=${each.hours} data-tone=${each.workers > has.active_workers ? "warn" : null}><b>${count(each.workers)}</b>needed to be through in ${each.hours} h</div>`)}

@@ -17,7 +17,7 @@ export function Groups({ queue, groups, limits, onDone }) {
         ${may("operate") ? html`<th><span class="unseen">Change</span></th>` : null}</tr></thead>
       <tbody>${groups.map((each) => html`<tr key=${each.key_group}>
         <td><bdi>${each.key_group}</bdi></td><td class="number">${count(each.held)}</td>
-        <td class="number">${each.pending >= COUNTED ? `${count(COUNTED)} or more` : count(each.pending)}</td><td class="number">${duration(each.waits_for)}</td>
+        <td class="number">${count(each.pending, each.pending >= COUNTED)}</td><td class="number">${duration(each.waits_for)}</td>
         <td>${own.has(each.key_group) ? "its own" : own.has("*") ? "that of each group" : "–"}</td>
         ${may("operate") ? html`<td class="tight"><button onClick=${() => setEdited(own.get(each.key_group) ?? { key_group: each.key_group })}>Limit<span class="unseen"> ${each.key_group}</span></button></td>` : null}
       </tr>`)}</tbody></table></div>

@@ -66,7 +66,7 @@ function Figures({ row, queue }) {
   const out = rates?.seconds ? (rates.completed + rates.failed) / rates.seconds : null;
   return html`<div class="figures">
     ${STATES.filter((state) => state === "pending" || state === "running" || row?.counts[state]).map((state) => html`<a class="figure" key=${state} href=${jobs(state)}>
-      <b>${count(row?.counts[state] ?? 0)}${state === "pending" && row?.is_partial ? " or more" : ""}</b>${state}</a>`)}
+      <b>${count(row?.counts[state] ?? 0, state === "pending" && row?.is_partial)}</b>${state}</a>`)}
     <div class="figure"><b>${rate(row?.capacity?.arrivals_per_second)}</b>in</div>
     <div class="figure"><b>${rate(out)}</b>out</div>
     <div class="figure"><b>${duration(rates?.p95_wait)}</b>wait p95, ten minutes</div>

@@ -67,7 +67,7 @@ function Row({ row: { queue, capacity, rates, hour, oldest, until, ...row }, mar
     <td class="tight">${minutes ? html`<${Sparkline} minutes=${minutes} queue=${queue} until=${until} marks=${marks} />` : null}</td>
     <td class="number">${rate(capacity?.arrivals_per_second)}</td>
     <td class="number">${rate(out)}</td>
-    <td class="number"><a href=${hrefOf("/jobs", { q: `state:pending ${termText("queue", queue)}` })}>${count(row.counts.pending ?? 0)}${row.is_partial ? " or more" : ""}</a></td>
+    <td class="number"><a href=${hrefOf("/jobs", { q: `state:pending ${termText("queue", queue)}` })}>${count(row.counts.pending ?? 0, row.is_partial)}</a></td>
     <td class="number">${duration(oldest?.waits_for)}</td>
     <td class="number">${duration(rates?.p50_wait)}</td>
     <td class="number">${duration(rates?.p95_wait)}</td>

@@ -11,23 +11,22 @@ def test_a_dry_run_tells_and_changes_nothing(run_cli: Cli, empty_database_url: s
     assert psql(empty_database_url, "select to_regnamespace('leasehold') is null") == "t"
 
 
-def test_what_it_did_is_a_few_lines_with_the_names_of_few_things_and_the_second_time_nothing(
+def test_what_it_did_is_a_few_lines_with_numbers_and_the_second_time_nothing(
     run_cli: Cli, empty_database_url: str, psql: Psql
 ) -> None:
     place = ("--database-url", empty_database_url)
     would = run_cli("migrate", "--dry-run", "--output", "json", *place).json()
     assert would["migrations"][0] == "0001_leasehold"
-    assert "claim_jobs" in would["functions"]
+    assert would["functions"] > 200
     done = run_cli("migrate", *place).out
-    assert f"  functions {len(would['functions'])}\n" in done
+    assert f"  functions {would['functions']}\n" in done
     assert max(map(len, done.splitlines())) <= 80
-    assert "claim_jobs" not in done
     assert run_cli("migrate", "--output", "text", *place).out.endswith("nothing to do\n")
     psql(empty_database_url, "drop function leasehold.wake_idle_workers")
     again = run_cli("migrate", "--output", "json", *place).json()
-    assert (again["migrations"], again["functions"]) == ([], ["wake_idle_workers"])
+    assert (again["migrations"], again["functions"]) == ([], 1)
     psql(empty_database_url, "drop function leasehold.wake_idle_workers")
-    assert "  functions wake_idle_workers\n" in run_cli("migrate", *place).out
+    assert "  functions 1\n" in run_cli("migrate", *place).out
     assert run_cli("status", *place).code == 0
 
 

@@ -102,11 +102,11 @@ def test_a_job_is_shown_with_args_error_and_timeline(cli: Cli, sql: Sql) -> None
             "",
         ]
     )
-    assert [" ".join(line.split()[2:]) for line in timeline.splitlines()[1:]] == [
+    assert [" ".join(line.split()[3:]) for line in timeline.splitlines()[1:]] == [
         "created",
         "claimed 1 pod-1",
         "started 1 pod-1",
-        "failed 1 pod-1 ValueError: no such shop",
+        "failed 1 pod-1: ValueError: no such shop",
     ]
 
 

@@ -92,6 +92,9 @@ def test_pending_jobs_that_came_after_the_count_of_a_large_table_are_not_left_ou
     listed = cli("queues", "list", "--output", "text").out.splitlines()
     assert [re.split("  +", line.strip())[:2] for line in listed[1:3]] == [["crawl", "1"], ["new", "1,000 or more"]]
     assert listed[3].startswith("large tables were counted ")
+    capacity = [re.split("  +", line.strip())[:3] for line in cli("capacity", "--output", "text").out.splitlines()]
+    assert capacity[1:3] == [["crawl", "1", "1"], ["new", "1,000 or more", "1,000 or more"]]
+    assert "1,000 or more, of which ready 1,000 or more\n" in cli("capacity", "new", "--output", "text").out
     queues = cli("queues", "list", "--output", "json").json()
     assert {each["queue"]: each["is_partial"] for each in queues} == {"crawl": False, "new": True}
     assert all(each["counted_at"] for each in queues)

@@ -101,7 +101,7 @@ def test_what_was_done_with_tokens_can_be_read(cli: Cli) -> None:
     cli("tokens", "create", "shop", "--scope", "read")
     cli("tokens", "revoke", "shop")
     [_, revoked, created] = cli("tokens", "log", "--output", "text", environ={"COLUMNS": "250"}).steady.splitlines()
-    assert re.fullmatch(r'<instant>\s+\S+@\S+\s+revoke_token\s+\{"id":1,"name":"shop"\}\s+-\s+-', revoked)
+    assert re.search(r'\s\S+@\S+\s+-\s+revoke_token \{"id": 1, "name": "shop"\}$', revoked)
     assert "create_token" in created
 
 

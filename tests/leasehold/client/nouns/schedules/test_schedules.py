@@ -129,14 +129,15 @@ async def test_what_is_not_there_is_an_unknown_schedule(client: Client) -> None:
 @with_client(app=app)
 async def test_firing_by_hand_makes_jobs_and_a_day_is_generated_once(client: Client) -> None:
     query = "select g as shop, g > 1 as deep, 'shop-' || g as key from generate_series(1, 2) g"
-    await client.schedules.create_from({"name": "s", "kind": "crawl", "every": 60, "query": query})
-    fired = await client.schedules.trigger("s")
+    schedule = await client.schedules.create_from({"name": "s", "kind": "crawl", "every": 60, "query": query})
+    fired = await client.schedules.trigger(str(schedule.id))
     assert (fired.schedule, fired.job_count, fired.is_new) == ("s", 2, True)
     job = await client.get(fired.job_ids[1])
     assert (job.args, job.key, job.metadata["schedule"]) == ({"shop": 2, "deep": True}, "shop-2", "s")
     made = await client.schedules.generate("s", date=date(2030, 1, 31), batches=2)
-    again = await client.schedules.generate("s", date=date(2030, 1, 31))
+    again = await client.schedules.generate(str(schedule.id), date=date(2030, 1, 31))
     assert (made.tick_at, made.is_new, again.is_new) == (datetime(2030, 1, 31, tzinfo=UTC), True, False)
+    assert (made.schedule, again.schedule) == ("s", "s")
     assert list(again.job_ids) == list(made.job_ids)
     newest, oldest = await client.schedules.history("s")
     assert (newest.origin, oldest.origin, oldest.outcome, oldest.job_count) == ("generate", "trigger", "fired", 2)
