@@ -82,7 +82,9 @@ class SyncClient(SyncPart):
         self.close()
 
     def close(self) -> None:
-        """Close our connections. A later call opens new ones."""
+        """Close our connections, as the end of a `with` block does. A later call that needs one raises ClientClosed, here and in
+        processes that are forked then; a second time does nothing.
+        """
         self._core.close()
 
     def enqueue(
