@@ -186,7 +186,7 @@ def test_a_call_that_waits_for_a_connection_hears_that_another_thread_closes_the
     client = SyncClient(database_url, pool_size=1, timeout=PATIENCE)
     with ThreadPoolExecutor(1) as threads, client.transaction():
         waiting = threads.submit(client.get, 1)
-        pool: Any = vars(vars(client)["_core"].database)["_pool"]
+        pool = cast("Any", client)._core.database._pool
         trio.run(until, lambda: pool.get_stats()["requests_waiting"] == 1)
         client.close()
         with pytest.raises(ClientClosed):
@@ -244,7 +244,7 @@ os._exit(1)
 """
 
 
-def test_a_process_that_forks_shares_no_connection_with_its_child_but_that_its_client_is_closed(
+def test_a_process_that_forks_shares_no_connection_with_its_child_but_the_end_of_a_client(
     database_url: str, client: SyncClient
 ) -> None:
     subprocess.run(
