@@ -58,6 +58,12 @@ class Process(msgspec.Struct, frozen=True, eq=False):
 async def open_process(settings: Settings, app: App, label: str) -> AsyncGenerator[Process]:
     """The shared record while the block lasts. `label`: the name of its connections in Postgres."""
     epochs = EpochWatch()
-    dsn, direct_dsn = settings.database_url or "", settings.direct_database_url
-    async with open_database(dsn, application_name=label, direct_dsn=direct_dsn, greeter=epochs) as database:
+    opening = open_database(
+        settings.database_url or "",
+        application_name=label,
+        timeout=settings.statement_seconds,
+        direct_dsn=settings.direct_database_url,
+        greeter=epochs,
+    )
+    async with opening as database:
         yield Process(database, settings, app, epochs=epochs, payloads=payload_options(settings))

@@ -18,8 +18,10 @@ LEAD = """# The client, method by method
 Made by `python tools/client_reference.py` from the docstrings; do not edit. `help(Client.enqueue)` has the
 arguments and errors of one.
 
-`async with open_client(dsn) as client` opens one, under trio or under asyncio; `client = await connect(dsn)` does so without a
-block, and `await client.close()` ends it. What everybody uses is on the client itself;
+`async with open_client(dsn) as client` opens one, under trio or under asyncio; the end of the block closes it, and nothing else
+does. Take it wherever there is such a block. `client = await connect(dsn)` is for programs without one, such as a framework that
+calls a function at its start and another at its end: any task closes it with `await client.close()`. `async with connect(dsn) as
+client` closes it at the end of the block, where no task has closed it before. What everybody uses is on the client itself;
 everything else has its noun. A method is named as the SQL function that it calls: `pause_queue` is `client.queues.pause`.
 All methods are awaited, except those marked as an iterator (`async for`), a block (`async with`) or a plain call.
 """

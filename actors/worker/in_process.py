@@ -128,6 +128,8 @@ def worker(
         loan = borrow(*database.__lends__)
         database, given["direct_database_url"] = loan.dsn, loan.direct_dsn
     settings = _settings(database, {name: value for name, value in given.items() if value not in (None, ())})
+    if loan is not None:
+        settings = msgspec.structs.replace(settings, statement_seconds=loan.lender.timeout)
 
     def opening() -> AbstractAsyncContextManager[str]:
         # Not above: as `lent`.

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from aiohttp import web
 from aiohttp.http_exceptions import LineTooLong
 
+from leasehold.concurrency.ending import close_in_copies
 from leasehold.errors import SettingsError
 from leasehold.gateway.http.problems import (
     ADDRESS_TOO_LONG,
@@ -38,6 +39,11 @@ class Connection(web.RequestHandler):
     """Answers problem+json instead of text, and logs malformed requests at debug level only."""
 
     __slots__ = ()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """As aiohttp's."""
+        super().connection_made(transport)
+        close_in_copies(transport.get_extra_info("socket"))
 
     def handle_error(
         self,
@@ -120,7 +126,10 @@ async def _listen(runner: web.AppRunner, settings: Settings, limits: RequestLimi
         )
 
     with binding(settings):
-        return await loop.create_server(connect, settings.gateway_host, settings.gateway_port, backlog=1024)
+        server = await loop.create_server(connect, settings.gateway_host, settings.gateway_port, backlog=1024)
+    for each in server.sockets:
+        close_in_copies(each)
+    return server
 
 
 async def _stop_listening(server: asyncio.Server) -> None:

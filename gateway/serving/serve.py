@@ -38,7 +38,9 @@ from leasehold.settings import Settings
 log = logging.getLogger(__name__)
 
 POOL_SIZE = 5
-DATABASE_SECONDS = 20.0  # of a statement, with the wait for a connection: so each request is answered within 30
+DATABASE_SECONDS = (
+    20.0  # of a statement, unless a setting says it, with the wait for a connection: an answer comes within 30
+)
 AGAIN_SECONDS = 2.0
 NAME = "leasehold gateway"
 MOST_LOADED = 4 << 20
@@ -159,7 +161,7 @@ async def open_service(settings: Settings, *, app: App | None = None, pod: Pod |
         open_asyncio_database(
             settings.database_url or "",
             pool_size=POOL_SIZE,
-            timeout=DATABASE_SECONDS,
+            timeout=settings.statement_seconds or DATABASE_SECONDS,
             application_name=NAME,
             direct_dsn=settings.direct_database_url,
         ) as database,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 import msgspec
@@ -228,6 +229,12 @@ def many_jobs(jobs: Iterable[NewJob[Any]]) -> list[NewJob[Any]]:
         if not isinstance(cast("object", job), NewJob):
             raise refused_job("enqueue_many takes jobs made by kind.new(...)", job)
     return listed
+
+
+def check_progress(progress: object) -> None:
+    """Refuse what cannot be told how far an enqueue is. Raises BadInput."""
+    if progress is not None and iscoroutinefunction(validation.check_function("progress", progress)):
+        raise BadInput("progress is called and not awaited; give it a function that is no `async def`")
 
 
 def kind_in(app: App | None, name: str) -> Kind[..., Any] | None:

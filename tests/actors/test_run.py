@@ -4,8 +4,10 @@ import pytest
 import trio
 
 from leasehold.actors.identity import made_up_id
+from leasehold.actors.process import open_process
 from leasehold.actors.run import run_actors
 from leasehold.app import App
+from leasehold.database.border import open_further
 from leasehold.errors import ActorFailed, BadInput, SchemaMismatch
 from leasehold.settings import Settings
 from tests.support.waiting import PATIENCE
@@ -28,6 +30,13 @@ async def test_actors_whose_schema_was_taken_away_end_with_a_clear_error(empty_d
     with trio.fail_after(PATIENCE), pytest.raises(ActorFailed, match="leasehold migrate") as caught:
         await run_actors([actor], settings)
     assert isinstance(caught.value.__cause__, SchemaMismatch)
+
+
+async def test_statements_of_a_process_have_the_seconds_that_the_settings_give(database_url: str) -> None:
+    for seconds, expected in (None, 30.0), (7.5, 7.5):
+        settings = Settings(database_url=database_url, statement_seconds=seconds)
+        async with open_process(settings, App(), "test") as process, open_further(process.database, 1) as of_handlers:
+            assert (process.database.timeout, of_handlers.timeout) == (expected, expected)
 
 
 def test_made_up_ids_differ() -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import Any, Unpack, cast
 
 import msgspec
 
-from leasehold.asks import many_jobs, one_job
+from leasehold.asks import check_progress, many_jobs, one_job
 from leasehold.client.core import Part
 from leasehold.database import Caller, OpenTransaction, Row
 from leasehold.database.calls import CallersConnection, Hooks
@@ -111,12 +111,23 @@ class Enqueues(Part):
         connection: CallersConnection | None = None,
         hooks: Hooks | None = None,
         notify: bool = True,
+        progress: Callable[[int], object] | None = None,
     ) -> list[int]:
-        """Enqueue jobs, all or none, and return their ids in the same order. Errors and arguments as `enqueue`.
+        """Enqueue jobs, all or none, and return their ids in the same order. Errors and other arguments as `enqueue`.
 
         It takes one statement, and a statement in one transaction for each ten thousand of a longer list.
+
+        Args:
+            progress: called after each statement with the number of jobs sent so far, before the commit. It must return soon, and
+                what it raises undoes all.
+
+        Example:
+            with tqdm(total=len(jobs)) as bar:
+                await client.enqueue_many(jobs, progress=lambda sent: bar.update(sent - bar.n))
         """
-        made = await self.enqueue_with_outcomes(jobs, connection=connection, hooks=hooks, notify=notify)
+        made = await self.enqueue_with_outcomes(
+            jobs, connection=connection, hooks=hooks, notify=notify, progress=progress
+        )
         return [each.job_id for each in made]
 
     async def enqueue_with_outcomes(
@@ -126,32 +137,44 @@ class Enqueues(Part):
         connection: CallersConnection | None = None,
         hooks: Hooks | None = None,
         notify: bool = True,
+        progress: Callable[[int], object] | None = None,
     ) -> list[EnqueuedJob]:
         """Enqueue jobs as `enqueue_many`, and tell of each whether it is new or what became of the one that was there.
 
         For jobs with an idempotency key or a unique key.
         """
         jobs = many_jobs(jobs)
+        check_progress(progress)
         if not jobs:
             return []
         core = self._core
         layers = core.middlewares if core.app is None else (*core.app.enqueue_middlewares, *core.middlewares)
         if layers:
-            write = partial(self._write, connection=connection, hooks=hooks, notify=notify)
+            write = partial(self._write, connection=connection, hooks=hooks, notify=notify, progress=progress)
             return await enqueue_within(layers, write, jobs)
-        return await self._write(jobs, connection=connection, hooks=hooks, notify=notify)
+        return await self._write(jobs, connection=connection, hooks=hooks, notify=notify, progress=progress)
 
     async def _write(
-        self, jobs: Sequence[NewJob[Any]], *, connection: CallersConnection | None, hooks: Hooks | None, notify: bool
+        self,
+        jobs: Sequence[NewJob[Any]],
+        *,
+        connection: CallersConnection | None,
+        hooks: Hooks | None,
+        notify: bool,
+        progress: Callable[[int], object] | None,
     ) -> list[EnqueuedJob]:
         """Write what the middlewares have made of a list: perhaps nothing, perhaps more than fits into one statement."""
-        parts, database = [*in_parts(jobs)], cast("Any", self._database)
-        if len(parts) == 1 or (connection is None and not hasattr(database, "transaction")):
+        database = cast("Any", self._database)
+        begins = connection is None and hasattr(database, "transaction")
+        parts = [*in_parts(jobs)] if begins or connection is not None else [jobs]
+        if not jobs or (len(parts) == 1 and progress is None):
             return await self._write_part(jobs, connection, hooks, notify) if jobs else []
         made: list[EnqueuedJob] = []
-        async with database.transaction() if connection is None else nullcontext(connection) as transaction:
+        async with database.transaction() if begins else nullcontext(connection) as transaction:
             for part in parts:
                 made += await self._write_part(part, transaction, hooks, notify)
+                if progress is not None:
+                    progress(len(made))
         return made
 
     async def _write_part(

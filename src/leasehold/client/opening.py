@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -58,7 +58,7 @@ def open_client(
     listens: bool = True,
     direct_dsn: str | None = None,
     payloads: str | None = None,
-    timeout: float = 30.0,
+    timeout: float | None = None,
 ) -> AbstractAsyncContextManager[Client]:
     """A client with a pool of its own, under trio or asyncio. Use it with `async with`.
 
@@ -72,7 +72,8 @@ def open_client(
         direct_dsn: where to listen, when `dsn` leads through a pooler.
         payloads: where payloads lie, a folder or the address of an object store. None: without a `dsn` what
             LEASEHOLD_PAYLOADS_STORE says, else nowhere.
-        timeout: seconds that one statement may take, or the wait for a connection. DatabaseUnavailable says that it is over.
+        timeout: seconds that one statement may take, or the wait for a connection; DatabaseUnavailable says that they are over.
+            None: without a `dsn` what LEASEHOLD_STATEMENT_SECONDS says, else 30.
 
     Raises:
         SettingsError: without a dsn, where there is no database, or the environment or leasehold.toml says something that is no
@@ -92,12 +93,12 @@ def open_client(
             listens=listens,
             direct_dsn=direct_dsn,
             payloads=payloads,
-            timeout=validation.seconds("timeout", timeout),
+            timeout=_checked(timeout),
         )
     )
 
 
-async def connect(
+def connect(
     dsn: str | None = None,
     *,
     app: App | None = None,
@@ -105,10 +106,10 @@ async def connect(
     listens: bool = True,
     direct_dsn: str | None = None,
     payloads: str | None = None,
-    timeout: float = 30.0,
-) -> Client:
-    """A client as of `open_client`, for programs in which no block lasts as long as the client: `await client.close()` ends it,
-    in whichever task.
+    timeout: float | None = None,
+) -> Connecting:
+    """A client as of `open_client` that any task may close: `client = await connect(…)` for programs in which no block lasts as
+    long as the client, and then `await client.close()`; or `async with connect(…) as client`, which closes it at the end.
 
     Args:
         dsn, app, pool_size, listens, direct_dsn, payloads, timeout: as for `open_client`.
@@ -121,23 +122,53 @@ async def connect(
         job_id = await client.enqueue(greet.new(name="Ada"), priority=5)
         await client.close()
     """
-    held = AsyncExitStack()
-    opens = partial(
-        _open,
-        dsn,
-        app=app,
-        pool_size=pool_size,
-        listens=listens,
-        direct_dsn=direct_dsn,
-        payloads=payloads,
-        timeout=validation.seconds("timeout", timeout),
-        closes=held.aclose,
+    return Connecting(
+        _connect(
+            dsn,
+            app=app,
+            pool_size=pool_size,
+            listens=listens,
+            direct_dsn=direct_dsn,
+            payloads=payloads,
+            timeout=_checked(timeout),
+        )
     )
+
+
+class Connecting(AbstractAsyncContextManager[Client], Awaitable[Client]):
+    """What `connect` returns: it is awaited, or used once with `async with`."""
+
+    def __init__(self, connecting: Coroutine[Any, Any, Client]) -> None:
+        self._connecting = connecting
+        self._client: Client | None = None
+
+    def __await__(self) -> Generator[Any, Any, Client]:
+        return self._connecting.__await__()
+
+    async def __aenter__(self) -> Client:
+        self._client = await self._connecting
+        return self._client
+
+    async def __aexit__(self, *_error: object) -> None:
+        assert self._client is not None
+        await self._client.close()
+
+
+async def _connect(dsn: str | None, **options: Any) -> Client:
+    held = AsyncExitStack()
+    opens = partial(_open, dsn, **options, closes=held.aclose)
     if running_flavour() == "trio":
         from leasehold.concurrency.trio_apart import open_beside  # noqa: PLC0415  a program under asyncio needs none
 
         return await held.enter_async_context(open_beside(opens))
     return await held.enter_async_context(opens())
+
+
+def _checked(timeout: float | None) -> float | None:
+    seconds = None if timeout is None else validation.seconds("timeout", timeout)
+    if seconds is not None and not seconds > 0:
+        raise validation.refusal("timeout", "more than 0 seconds", timeout)
+    return seconds
 
 
 class _Opening(AbstractAsyncContextManager[Client]):
@@ -180,7 +211,7 @@ async def _open(
     listens: bool,
     direct_dsn: str | None,
     payloads: str | None,
-    timeout: float,
+    timeout: float | None,
     closes: Callable[[], Awaitable[None]] | None = None,
 ) -> AsyncGenerator[Client]:
     options = PayloadOptions() if payloads is None else PayloadOptions(open_store(payloads))
@@ -191,6 +222,7 @@ async def _open(
             settings = load_settings({}, os.environ)
             configured, dsn = payload_options(settings), settings.database_url
             options = configured if payloads is None else options
+            timeout = settings.statement_seconds if timeout is None else timeout
             if dsn is None:
                 dsn = await stack.enter_async_context(_embedded(settings.data_folder))
             else:

@@ -8,9 +8,13 @@ import signal
 from collections.abc import Callable
 from socket import socket
 from types import FrameType
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakSet
 
-_listening: WeakSet[socket] = WeakSet()
+if TYPE_CHECKING:
+    from asyncio.trsock import TransportSocket
+
+_closing: WeakSet[socket] = WeakSet()
 
 
 def stop_signals() -> tuple[signal.Signals, ...]:
@@ -36,17 +40,17 @@ def undo_in_copies(handler: Callable[[int, FrameType | None], object]) -> None:
     os.register_at_fork(after_in_child=undo)
 
 
-def close_in_copies(listener: socket) -> None:
-    """In a copy of this process that a handler forks, close this socket: who holds its port is the original alone."""
-    _listening.add(listener)
+def close_in_copies(ours: socket | TransportSocket) -> None:
+    """In a copy of this process that is forked, close this socket: its port, and who is connected, are the original's alone."""
+    _closing.add(ours if isinstance(ours, socket) else cast("Any", ours)._sock)
 
 
-def _close_listening() -> None:
-    for each in list(_listening):
+def _close() -> None:
+    for each in list(_closing):
         each.close()
 
 
-os.register_at_fork(after_in_child=_close_listening)
+os.register_at_fork(after_in_child=_close)
 
 
 def start_bare(function: Callable[..., object], *args: object) -> None:

@@ -81,7 +81,7 @@ async def open_database(
     *,
     pool_size: int = 5,
     application_name: str = "leasehold",
-    timeout: float = 30.0,
+    timeout: float | None = None,
     direct_dsn: str | None = None,
     greeter: Greeter | None = None,
 ) -> AsyncGenerator[Database]:
@@ -91,7 +91,7 @@ async def open_database(
         dsn: a Postgres URL; empty: the PG… environment variables decide.
         pool_size: the most connections, without reserved ones and listeners.
         application_name: shown in pg_stat_activity.
-        timeout: seconds that any single await on the database may take.
+        timeout: seconds that any single await on the database may take; None: 30.
         direct_dsn: where to LISTEN, when `dsn` leads through a pooler that cannot carry notifications.
         greeter: looks at each new connection.
 

@@ -39,6 +39,7 @@ from leasehold.observability.context import current_actor
 
 T = TypeVar("T")
 
+STATEMENT_SECONDS = 30.0  # for a statement, or the wait for a connection, where nobody says how many
 SHORTEST_SECONDS = 0.01  # of a statement whose time went by while it waited for a connection
 NAME_ACTOR = "select set_config('leasehold.actor', $1, true)"
 HURRY = "select set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true)"
@@ -110,7 +111,7 @@ class Database(Caller):
         self,
         dsn: str,
         application_name: str,
-        timeout: float,
+        timeout: float | None = None,
         direct_dsn: str | None = None,
         *,
         greeter: Greeter | None = None,
@@ -119,10 +120,10 @@ class Database(Caller):
         self.dsn = dsn
         self.direct_dsn = direct_dsn
         self.application_name = application_name
-        self.timeout = timeout
+        self.timeout = STATEMENT_SECONDS if timeout is None else timeout
         self.greeter = greeter
-        self._connector = Connector(dsn, timeout, greeter=greeter, keepalive=keepalive)
-        self._direct_connector = Connector(direct_dsn, timeout, greeter=greeter) if direct_dsn else self._connector
+        self._connector = Connector(dsn, self.timeout, greeter=greeter, keepalive=keepalive)
+        self._direct_connector = Connector(direct_dsn, self.timeout, greeter=greeter) if direct_dsn else self._connector
         self._generation = self._connector.generation
         self._pool: Any = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -319,7 +320,7 @@ async def open_asyncio_database(
     *,
     pool_size: int = 5,
     application_name: str = "leasehold",
-    timeout: float = 30.0,
+    timeout: float | None = None,
     direct_dsn: str | None = None,
 ) -> AsyncGenerator[Database]:
     """A pool of connections for asyncio programs; see `open_database` for the arguments."""

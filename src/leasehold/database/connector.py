@@ -18,7 +18,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager, suppress
 from enum import Enum
 from typing import Any, Protocol
@@ -26,6 +26,7 @@ from weakref import WeakSet
 
 import asyncpg
 from asyncpg import Record as Row
+from asyncpg import connect_utils
 
 from leasehold import errors
 from leasehold.database.address import ReadAddress, read_address
@@ -335,13 +336,39 @@ async def find_pooler(connection: Any) -> Pooler:
         return Pooler.BLIND
 
 
+def canceller_of(connection: Any) -> Callable[[], Awaitable[None]]:
+    """Asks Postgres to end the statement of a connection that nobody uses again, even when it is closed.
+
+    asyncpg asks once. Postgres ignores a request that overtakes its statement, and does not see that a connection is closed
+    before that has ended: the statement would go on, with its locks.
+    """
+    held = getattr(connection, "_con", connection)  # a pool lends proxies
+    protocol = held and held._protocol
+    pid, secret = (protocol.backend_pid, protocol.backend_secret) if protocol else (None, None)
+    cancel: Any = connect_utils._cancel  # pyright: ignore[reportPrivateUsage]
+
+    async def cancel_again() -> None:
+        if pid is not None:
+            loop = asyncio.get_running_loop()
+            asked = cancel(loop=loop, addr=held._addr, params=held._params, backend_pid=pid, backend_secret=secret)
+            with suppress(*TROUBLE):
+                await asyncio.wait_for(asked, CLOSE_SECONDS)
+
+    return cancel_again
+
+
 async def close_connection(connection: Any) -> None:
-    """Close politely, and by force when that takes too long or fails."""
+    """Close politely, and by force when that takes too long or fails. A statement that runs is cancelled, if need be twice."""
+    cancel_again = canceller_of(connection)
     if connection.is_left:
         with suppress(*TROUBLE):
             await connection.execute(END_SESSION, timeout=CLOSE_SECONDS)
-    with suppress(*TROUBLE):
+    try:
         await connection.close(timeout=CLOSE_SECONDS)
+    except TimeoutError:
+        await cancel_again()
+    except TROUBLE:
+        pass
     if not connection.is_closed():
         connection.terminate()
 

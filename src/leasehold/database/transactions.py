@@ -7,15 +7,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from asyncpg import Record as Row
-from asyncpg import connect_utils
 
 from leasehold.database.calls import OpenTransaction, on_loop
-from leasehold.database.connector import CLOSE_SECONDS, TROUBLE, is_open, left_when_read_only, translated, watch_prepare
+from leasehold.database.connector import (
+    CLOSE_SECONDS,
+    TROUBLE,
+    canceller_of,
+    is_open,
+    left_when_read_only,
+    translated,
+    watch_prepare,
+)
 from leasehold.drivers import Style
 from leasehold.errors import LeaseholdError, TransactionEnded
 
@@ -164,24 +171,3 @@ async def _give_back(pool: Any, connection: Any) -> None:
         await cancel_again()
     except TROUBLE:
         pass
-
-
-def canceller_of(connection: Any) -> Callable[[], Awaitable[None]]:
-    """Asks Postgres to end the statement of a connection of the pool that nobody uses again, even when it is closed.
-
-    asyncpg asks once. Postgres ignores a request that overtakes its statement, and does not see that a connection is closed
-    before that has ended: the statement would go on, with its locks.
-    """
-    held = connection._con
-    protocol = held and held._protocol
-    pid, secret = (protocol.backend_pid, protocol.backend_secret) if protocol else (None, None)
-    cancel: Any = connect_utils._cancel  # pyright: ignore[reportPrivateUsage]
-
-    async def cancel_again() -> None:
-        if pid is not None:
-            loop = asyncio.get_running_loop()
-            asked = cancel(loop=loop, addr=held._addr, params=held._params, backend_pid=pid, backend_secret=secret)
-            with suppress(*TROUBLE):
-                await asyncio.wait_for(asked, CLOSE_SECONDS)
-
-    return cancel_again

@@ -65,6 +65,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         str | None,
         Meta(description="The same database without its pooler, for LISTEN and migrations; if a pooler is in front."),
     ] = None
+    statement_seconds: Annotated[
+        Annotated[float, Meta(gt=0, le=86_400)] | None,
+        Meta(
+            description="How long one statement may take, or the wait for a connection; 30 if not given, 20 in a gateway."
+        ),
+    ] = None
     data_folder: Annotated[str | None, Meta(description="Folder that holds the data of embedded Postgres.")] = None
     app: Annotated[
         Annotated[str, Meta(pattern=r"^[\w.]+:[\w.]+$", examples=["module:attribute"])] | None,

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from leasehold import asks
-from leasehold.asks import many_jobs, one_job, output_of
+from leasehold.asks import check_progress, many_jobs, one_job, output_of
 from leasehold.drivers import BlockingConnection
 from leasehold.events import Event, JobCancelled, JobRequeued
 from leasehold.jobs.encoding import JobBatch, in_parts, read_enqueued
@@ -82,7 +82,9 @@ class SyncClient(SyncPart):
         self.close()
 
     def close(self) -> None:
-        """Close our connections. A later call opens new ones."""
+        """Close our connections, as the end of a `with` block does. A later call that needs one raises ClientClosed, here and in
+        processes that are forked then; a second time does nothing.
+        """
         self._core.close()
 
     def enqueue(
@@ -116,39 +118,64 @@ class SyncClient(SyncPart):
         return job_id
 
     def enqueue_many(
-        self, jobs: Sequence[NewJob[Any]], *, connection: BlockingConnection | None = None, notify: bool = True
+        self,
+        jobs: Sequence[NewJob[Any]],
+        *,
+        connection: BlockingConnection | None = None,
+        notify: bool = True,
+        progress: Callable[[int], object] | None = None,
     ) -> list[int]:
-        """Enqueue jobs, all or none, and return their ids in the same order. Errors and arguments as `enqueue`.
+        """Enqueue jobs, all or none, and return their ids in the same order. Errors and other arguments as `enqueue`.
 
         It takes one statement, and a statement in one transaction for each ten thousand of a longer list.
+
+        Args:
+            progress: called after each statement with the number of jobs sent so far, before the commit. What it raises undoes all.
         """
-        return [each.job_id for each in self.enqueue_with_outcomes(jobs, connection=connection, notify=notify)]
+        made = self.enqueue_with_outcomes(jobs, connection=connection, notify=notify, progress=progress)
+        return [each.job_id for each in made]
 
     def enqueue_with_outcomes(
-        self, jobs: Sequence[NewJob[Any]], *, connection: BlockingConnection | None = None, notify: bool = True
+        self,
+        jobs: Sequence[NewJob[Any]],
+        *,
+        connection: BlockingConnection | None = None,
+        notify: bool = True,
+        progress: Callable[[int], object] | None = None,
     ) -> list[EnqueuedJob]:
         """Enqueue jobs as `enqueue_many`, and tell of each whether it is new or what became of the one that was there.
 
         For jobs with an idempotency key or a unique key.
         """
         jobs = many_jobs(jobs)
+        check_progress(progress)
         if not jobs:
             return []
         core = self._core
         layers = core.middlewares if core.app is None else [*core.app.enqueue_middlewares, *core.middlewares]
-        return enqueue_in_turn(layers, partial(self._enqueue, connection=connection, notify=notify), jobs)
+        enqueue = partial(self._enqueue, connection=connection, notify=notify, progress=progress)
+        return enqueue_in_turn(layers, enqueue, jobs)
 
     def _enqueue(
-        self, jobs: Sequence[NewJob[Any]], /, *, connection: BlockingConnection | None, notify: bool
+        self,
+        jobs: Sequence[NewJob[Any]],
+        /,
+        *,
+        connection: BlockingConnection | None,
+        notify: bool,
+        progress: Callable[[int], object] | None,
     ) -> list[EnqueuedJob]:
         observers, events, made = self._core.observers, list[Event](), list[EnqueuedJob]()
         parts = [*in_parts(jobs)]
-        with self._core.transaction() if connection is None and len(parts) > 1 else nullcontext(connection) as chosen:
+        is_ours = connection is None and (len(parts) > 1 or progress is not None)
+        with self._core.transaction() if is_ours else nullcontext(connection) as chosen:
             for part in parts:
                 batch = JobBatch(part, self._core.kind)
                 answers = read_enqueued(self._core.call(chosen, "enqueue_jobs", *batch.values(notify=notify)))
                 events += events_of(observers, batch.flat, answers) if observers.heard else ()
                 made += batch.given(answers)
+                if progress is not None:
+                    progress(len(made))
         tell_after_commit(observers, connection, None, events)
         return made
 

@@ -65,9 +65,9 @@ class SyncCore:
         return self._database
 
     def close(self) -> None:
-        """Close the connections that were opened."""
-        if self._database is not None:
-            self._database.close()
+        """Close the connections that were opened, and open no other ones."""
+        self._database = self._database or SyncDatabase("", pool_size=self.pool_size, timeout=self.timeout)
+        self._database.close()
 
     def call(self, connection: Any, function: str, *values: Any) -> Rows:
         """Call `leasehold.<function>` on the pool, or in the caller's own transaction.

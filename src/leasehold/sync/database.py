@@ -15,8 +15,9 @@ from typing import Any
 
 from leasehold.asks import Rows
 from leasehold.drivers import call_text, fetch_psycopg_alone, told
-from leasehold.errors import BadInput, DatabaseUnavailable
+from leasehold.errors import BadInput, ClientClosed, DatabaseUnavailable
 
+CLOSED = "The client is closed: its `with` block has ended, or `close` was called. Use it before, or make another one."
 CONNECT_SECONDS = 10
 CONNECTION: Mapping[str, Any] = {
     "autocommit": True,
@@ -31,7 +32,7 @@ CONNECTION: Mapping[str, Any] = {
 
 
 class SyncDatabase:
-    """A pool that is opened at the first call, and anew in a process that was forked. Threads may share it.
+    """A pool that is opened at the first call, and anew in a process that was forked, until it is closed. Threads may share it.
 
     Args:
         dsn: of libpq; empty: the PG… environment variables decide.
@@ -45,6 +46,7 @@ class SyncDatabase:
         self._timeout = timeout
         self._pool: Any = None
         self._process: int | None = None
+        self._is_closed = False
         self._turn = Lock()
 
     def call(self, function: str, *values: Any) -> Rows:
@@ -54,21 +56,32 @@ class SyncDatabase:
 
     @contextmanager
     def connection(self) -> Generator[Any]:
-        """A connection of the pool that commits each statement by itself. What is raised in the block stays as it is."""
+        """A connection of the pool that commits each statement by itself. What is raised in the block stays as it is.
+
+        Raises ClientClosed, also where another thread closes it meanwhile.
+        """
         with ExitStack() as stack:
-            with told():
-                connection = stack.enter_context(self._opened().connection(timeout=self._timeout))
+            try:
+                with told():
+                    connection = stack.enter_context(self._opened().connection(timeout=self._timeout))
+            except DatabaseUnavailable as error:
+                if self._is_closed:
+                    raise ClientClosed(CLOSED) from error
+                raise
             yield connection
 
     def close(self) -> None:
-        """Close all connections. The next call opens new ones."""
+        """Close all connections. A second time does nothing."""
         with self._turn:
+            self._is_closed = True
             pool, self._pool = self._pool, None
             if pool is not None and self._process == os.getpid():
                 pool.close()
 
     def _opened(self) -> Any:
         with self._turn:
+            if self._is_closed:
+                raise ClientClosed(CLOSED)
             if self._pool is None or self._process != os.getpid():
                 self._pool = self._new_pool()
                 self._process = os.getpid()

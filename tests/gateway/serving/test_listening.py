@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
+import signal
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -35,6 +37,23 @@ def test_stopping_finishes_the_requests_in_flight_and_takes_no_new_connections()
         assert answer.headers["Connection"] == "close"
         assert read_until_closed(half_sent).startswith(b"HTTP/1.1 201 ")
     assert sorted(job.kind for job in client.enqueued) == ["half sent", "in flight"]
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_copy_of_the_process_keeps_neither_the_port_nor_a_connection_open() -> None:
+    with running_gateway(FakeClient()) as gateway, gateway.connect() as idle:
+        assert gateway.call("GET", "/livez").status == 200
+        copy = os.fork()
+        if copy == 0:
+            signal.pause()
+        try:
+            gateway.begin_stop()
+            assert read_until_closed(idle) == b""
+            with pytest.raises(ConnectionRefusedError):
+                gateway.connect()
+        finally:
+            os.kill(copy, signal.SIGKILL)
+            os.waitpid(copy, 0)
 
 
 def test_stopping_does_not_wait_for_connections_that_ask_nothing() -> None:

@@ -6,14 +6,12 @@ import io
 import json
 import os
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 
 import psycopg
 
 from leasehold.cli.runtime.services import Services
 from leasehold.cli.runtime.terminal import Terminal
 from leasehold.cli.shell.launcher import run
-from leasehold.database import Database, open_database
 from tests.leasehold.cli.conftest import Cli
 
 # What is locked, what that is called, and who has to wait for it.
@@ -32,14 +30,6 @@ class Hasty(Services):
     """Commands say at once what they wait for."""
 
     patience = 0.0
-
-
-class Impatient(Services):
-    """Commands give up at once, and have not said what they wait for, as through a pooler."""
-
-    def open_database(self, dsn: str, direct_dsn: str | None = None) -> AbstractAsyncContextManager[Database]:
-        """Its statements have a second."""
-        return open_database(dsn, pool_size=1, timeout=1.0)
 
 
 class Heard(io.StringIO):
@@ -90,7 +80,7 @@ def test_one_that_has_waited_for_long_enough_says_where_to_look(run_cli: Cli, da
     with psycopg.connect(database_url) as holder:
         holder.execute("lock table leasehold.jobs in access exclusive mode")
         pid = holder.info.backend_pid
-        done = run_cli("status", "--database-url", database_url, services=Impatient())
+        done = run_cli("status", "--database-url", database_url, environ={"LEASEHOLD_STATEMENT_SECONDS": "1"})
         found = run_cli("doctor", "--database-url", database_url)
     assert done.code == 5
     assert done.err == (

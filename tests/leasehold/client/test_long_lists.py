@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from leasehold import Client, NewJob, Unique
-from leasehold.errors import BadInput, UniqueConflict
+from leasehold.errors import BadInput, UniqueConflict, UnknownJob
 from leasehold.events import JobCreated
 from leasehold.jobs import encoding
 from leasehold.sync.client import SyncClient
@@ -67,6 +67,50 @@ def test_the_synchronous_client_makes_all_or_none_as_well(database_url: str) -> 
         made = client.enqueue_many(JOBS)
         assert [client.get(job_id).kind for job_id in made] == [job.kind for job in JOBS] == told
         assert min(made) > len(JOBS)  # ids of what was rolled back are not given out again
+
+
+@with_client()
+async def test_progress_tells_how_many_are_sent_before_the_commit_and_what_it_raises_undoes_them(
+    client: Client,
+) -> None:
+    told: list[int] = []
+    await client.enqueue_many(JOBS, progress=told.append)
+    assert told == [2, 4, 5]
+    await client.enqueue_with_outcomes(JOBS[:1], progress=told.append)
+    async with client.transaction() as transaction:
+        await client.enqueue_many(JOBS[:3], connection=transaction, progress=told.append)
+    assert told == [2, 4, 5, 1, 2, 3]
+    before = len(await client.jobs.list())
+    for jobs in (JOBS, JOBS[:1]):
+        with pytest.raises(ZeroDivisionError):
+            await client.enqueue_many(jobs, progress=lambda _sent: 1 // 0)
+    assert len(await client.jobs.list()) == before
+
+
+@with_client()
+async def test_progress_is_a_function_that_nobody_awaits(client: Client) -> None:
+    async def awaited(_sent: int) -> None:
+        raise AssertionError("never called")
+
+    for wrong, reason in ((awaited, "give it a function that is no `async def`"), (7, "progress must be a function")):
+        with pytest.raises(BadInput, match=reason):
+            await client.enqueue_many(JOBS, progress=cast("Any", wrong))
+
+
+def test_the_synchronous_client_tells_progress_as_well(database_url: str) -> None:
+    told: list[int] = []
+    with SyncClient(database_url) as client:
+        client.enqueue_many(JOBS, progress=told.append)
+        with client.transaction() as connection:
+            client.enqueue_many(JOBS[:3], connection=connection, progress=told.append)
+        assert told == [2, 4, 5, 2, 3]
+        for jobs in (JOBS, JOBS[:1]):
+            with pytest.raises(ZeroDivisionError):
+                client.enqueue_many(jobs, progress=lambda _sent: 1 // 0)
+        with pytest.raises(BadInput, match="progress must be a function"):
+            client.enqueue_many(JOBS, progress=cast("Any", 7))
+        with pytest.raises(UnknownJob):
+            client.get(client.enqueue("last") - 1)
 
 
 def test_parts_are_short_by_number_and_by_bytes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,6 +66,73 @@ def test_a_client_is_opened_and_closed_without_a_block_and_by_another_task(flavo
 
 
 @pytest.mark.parametrize("flavour", FLAVOURS)
+def test_a_client_of_connect_is_closed_by_its_block_or_within_it_and_what_the_block_raises_comes_out(
+    flavour: str, database_url: str
+) -> None:
+    opened: list[Client] = []
+
+    async def use() -> None:
+        async with connect(database_url) as client:
+            await client.enqueue("echo")
+            await in_a_task(client.close)
+        with pytest.raises(ZeroDivisionError):
+            await fail_in_a_block()
+        with pytest.raises(ClientClosed):
+            await opened[0].ping()
+
+    async def fail_in_a_block() -> None:
+        async with connect(database_url) as client:
+            await client.ping()
+            opened.append(client)
+            raise ZeroDivisionError
+
+    in_flavour(flavour, use)
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_a_block_of_connect_that_is_cancelled_closes_its_client(flavour: str, database_url: str) -> None:
+    opened: list[Client] = []
+
+    async def hold(cancel: Callable[[], object]) -> None:
+        async with connect(database_url) as client:
+            opened.append(client)
+            cancel()
+            await client.ping()
+
+    async def use() -> None:
+        if running_flavour() == "trio":
+            with trio.CancelScope() as scope:
+                await hold(scope.cancel)
+        else:
+            task = asyncio.create_task(hold(lambda: task.cancel()))  # noqa: PLW0108  there is no task yet
+            await asyncio.wait([task])
+        with pytest.raises(ClientClosed):
+            await opened[0].ping()
+
+    in_flavour(flavour, use)
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+@pytest.mark.parametrize("opening", [open_client, connect])
+def test_how_long_a_statement_may_take_is_said_by_the_argument_or_where_the_settings_say_which_database(
+    flavour: str, opening: Callable[..., Any], database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEASEHOLD_DATABASE_URL", database_url)
+    monkeypatch.setenv("LEASEHOLD_STATEMENT_SECONDS", "12.5")
+
+    async def use() -> None:
+        for named, timeout, seconds in ((), None, 12.5), ((), 40, 40.0), ((database_url,), None, 30.0):
+            async with opening(*named, timeout=timeout) as client:
+                database, _ = client.__lends__
+                assert database.timeout == seconds
+
+    in_flavour(flavour, use)
+    for wrong in (0, -1, float("nan"), "30"):
+        with pytest.raises(BadInput, match="timeout must be"):
+            opening(database_url, timeout=wrong)
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
 def test_a_client_without_a_block_outlives_the_block_that_it_was_opened_in(flavour: str, database_url: str) -> None:
     async def use() -> None:
         async with open_client(database_url) as outer:

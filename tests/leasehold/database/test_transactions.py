@@ -209,9 +209,9 @@ async def test_a_transaction_that_is_cancelled_anywhere_is_undone_in_silence(
     await eventually(lambda: is_nothing_open(database))
 
 
-@pytest.mark.parametrize("in_transaction", [True, False])
+@pytest.mark.parametrize("how", ["a transaction", "a call", "a reserved connection"])
 async def test_a_request_to_cancel_that_overtakes_its_statement_is_repeated(
-    database: Database, monkeypatch: pytest.MonkeyPatch, in_transaction: bool
+    database: Database, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     requests: list[Any] = []
     request = DRIVER.connect_utils._cancel
@@ -225,8 +225,11 @@ async def test_a_request_to_cancel_that_overtakes_its_statement_is_repeated(
     async with trio.open_nursery() as nursery:
 
         async def sleep() -> None:
-            if in_transaction:
+            if how == "a transaction":
                 await fetch_within(database, "select pg_sleep(600)")
+            elif how == "a reserved connection":
+                async with database.reserve("kept") as kept:
+                    await kept.fetch("select pg_sleep(600)")
             else:
                 await database.fetch("select pg_sleep(600)")
 

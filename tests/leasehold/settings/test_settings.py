@@ -158,6 +158,10 @@ def test_variables_of_the_tests_and_of_others_are_left_alone() -> None:
             {"LEASEHOLD_SLOTS": "0"},
             "slots = '0' (from environment LEASEHOLD_SLOTS) is refused: allowed is a whole number",
         ),
+        (
+            {"LEASEHOLD_STATEMENT_SECONDS": "0"},
+            "statement_seconds = '0' (from environment LEASEHOLD_STATEMENT_SECONDS) is refused: allowed is a number above 0",
+        ),
         ({"MAX_CONCURRENT_TASKS": "many"}, "slots = 'many' (from environment MAX_CONCURRENT_TASKS) is refused"),
         ({"POLL_INTERVAL_MS": "soon"}, "allowed is a number above 0 up to 3600"),
         ({"POLL_INTERVAL_MS": "-5"}, "poll_seconds = '-5'"),

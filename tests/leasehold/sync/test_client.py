@@ -6,17 +6,20 @@ import inspect
 import select
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 import psycopg
 import pytest
+import trio
 
 from leasehold import App, Client, EnqueuedJob, Job, NewJob, Unique
 from leasehold.client.nouns.chains import Chains
 from leasehold.errors import (
     BadInput,
+    ClientClosed,
     DatabaseUnavailable,
     InvalidArgs,
     UniqueConflict,
@@ -28,7 +31,7 @@ from leasehold.events import Event, JobCancelled, JobCreated, JobRequeued
 from leasehold.sync.chains import SyncChains
 from leasehold.sync.client import SyncClient
 from tests.support.processes import clean_environment
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, until
 
 app = App()
 
@@ -157,10 +160,44 @@ def test_a_client_goes_on_when_the_server_has_ended_its_connections(client: Sync
     assert client.enqueue("greet") == 2
 
 
-def test_a_client_that_was_closed_opens_again(client: SyncClient) -> None:
-    client.enqueue("greet")
+def test_a_client_that_was_closed_or_whose_block_has_ended_says_so(database_url: str) -> None:
+    closed, unused = SyncClient(database_url), SyncClient()
+    closed.enqueue("greet")
+    closed.close()
+    unused.close()
+    unused.close()
+    with SyncClient(database_url) as left:
+        left.enqueue("greet")
+    asks: tuple[Callable[[SyncClient], object], ...] = (
+        lambda client: client.enqueue("greet"),
+        lambda client: client.get(1),
+        lambda client: client.wait(1, timeout=5),
+        lambda client: client.chains.list(),
+        lambda client: client.transaction().__enter__(),
+    )
+    for client in (closed, unused, left):
+        for ask in asks:
+            with pytest.raises(ClientClosed, match="its `with` block has ended, or `close` was called") as refused:
+                ask(client)
+            assert not isinstance(refused.value, DatabaseUnavailable)
+
+
+def test_a_call_that_waits_for_a_connection_hears_that_another_thread_closes_the_client(database_url: str) -> None:
+    client = SyncClient(database_url, pool_size=1, timeout=PATIENCE)
+    with ThreadPoolExecutor(1) as threads, client.transaction():
+        waiting = threads.submit(client.get, 1)
+        pool = cast("Any", client)._core.database._pool
+        trio.run(until, lambda: pool.get_stats()["requests_waiting"] == 1)
+        client.close()
+        with pytest.raises(ClientClosed):
+            waiting.result(PATIENCE)
+
+
+def test_a_closed_client_enqueues_on_a_connection_of_the_callers(database_url: str) -> None:
+    client = SyncClient(database_url)
     client.close()
-    assert client.enqueue("greet") == 2
+    with psycopg.connect(database_url) as connection:
+        assert client.enqueue("greet", connection=connection) == 1
 
 
 def test_a_database_that_is_away_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,20 +223,30 @@ def test_without_the_extra_the_error_says_what_to_install(monkeypatch: pytest.Mo
 
 FORKS = """
 import os, sys
+from leasehold.errors import ClientClosed
 from leasehold.sync import Client
 client = Client(sys.argv[1])
 client.enqueue("parent")
 child = os.fork()
 client.enqueue("child" if child == 0 else "parent")
 if child == 0:
+    client.close()
     os._exit(0)
 assert os.waitpid(child, 0)[1] == 0
 client.enqueue("parent")
 client.close()
+child = os.fork()
+try:
+    client.enqueue("closed")
+except ClientClosed:
+    os._exit(0 if child == 0 else os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+os._exit(1)
 """
 
 
-def test_a_process_that_forks_shares_no_connection_with_its_child(database_url: str, client: SyncClient) -> None:
+def test_a_process_that_forks_shares_no_connection_with_its_child_but_the_end_of_a_client(
+    database_url: str, client: SyncClient
+) -> None:
     subprocess.run(
         [sys.executable, "-c", FORKS, database_url], check=True, env=clean_environment({}), timeout=PATIENCE * 2
     )

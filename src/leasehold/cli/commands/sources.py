@@ -195,7 +195,7 @@ async def import_run(
     """Move a source in: seal it, move its schedules and its pending jobs.
 
     Each row is ended there in the transaction that makes its job here. A run that was broken off goes on with the next one.
-    The source stays sealed; run it again for what has arrived there since.
+    The source stays sealed; run it again for what has arrived there since. A terminal shows how many rows are done.
 
     Example:
       leasehold import plan procrastinate
@@ -204,7 +204,8 @@ async def import_run(
     if not yes:
         raise BadInput("this moves jobs and schedules: look with `leasehold import plan`, then add --yes")
     async with context.client() as client:
-        return await sources_of(client).migrate(source)
+        with context.terminal.counting("rows moved") as show:
+            return await sources_of(client).migrate(source, progress=show)
 
 
 @shown_as(view_schedules)

@@ -139,7 +139,8 @@ class CommandContext:
         """
         from leasehold.database.waits import lookouts, tell_wait  # noqa: PLC0415  with the database
 
-        opening = self.services.open_database(self.dsn(), self.settings.direct_database_url)
+        settings = self.settings
+        opening = self.services.open_database(self.dsn(), settings.direct_database_url, settings.statement_seconds)
         async with opening as database, lookouts() as nursery:
             nursery.start_soon(tell_wait, database, self.say, self.services.patience)
             if must_fit:

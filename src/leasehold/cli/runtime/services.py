@@ -51,11 +51,15 @@ class Services:
 
         return find_data_folder(folder)
 
-    def open_database(self, dsn: str, direct_dsn: str | None = None) -> AbstractAsyncContextManager[Database]:
-        """A pool of one connection: commands do one thing at a time. `direct_dsn` is where to listen."""
+    def open_database(
+        self, dsn: str, direct_dsn: str | None = None, timeout: float | None = None
+    ) -> AbstractAsyncContextManager[Database]:
+        """A pool of one connection: commands do one thing at a time. `direct_dsn` is where to listen; `timeout`: seconds."""
         from leasehold.database import open_database
 
-        return open_database(dsn, pool_size=1, application_name=APPLICATION_NAME, direct_dsn=direct_dsn)
+        return open_database(
+            dsn, pool_size=1, application_name=APPLICATION_NAME, timeout=timeout, direct_dsn=direct_dsn
+        )
 
     def client(self, database: Database, app: App | None = None, payloads: PayloadOptions | None = None) -> Client:
         """A client on an open database, which checks jobs against the kinds of `app`."""

@@ -6,8 +6,8 @@ import os
 import select
 import shutil
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TextIO
@@ -59,8 +59,29 @@ class Terminal:
             return True
         return not any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
 
+    @contextmanager
+    def counting(self, what: str) -> Generator[Callable[[int], None] | None]:
+        """What shows a number that grows, in a line on standard error that goes with the block; None where that is no terminal."""
+        if not self.stderr.isatty():
+            yield None
+            return
+        line = ""
+
+        def show(number: int) -> None:
+            nonlocal line
+            line = f"{number:,} {what}"
+            self._write(f"{line}\r")  # from the start of the line, what is said next takes its place
+
+        try:
+            yield show
+        finally:
+            self._write(" " * len(line) + "\r")
+
     def say(self, text: str) -> None:
         """One line of talk, on standard error."""
+        self._write(text + "\n")
+
+    def _write(self, text: str) -> None:
         with suppress(OSError, ValueError):  # a pipe that nobody reads, a terminal or stream that was closed
-            self.stderr.write(text + "\n")
+            self.stderr.write(text)
             self.stderr.flush()

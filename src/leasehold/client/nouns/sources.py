@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -52,13 +52,19 @@ class Sources(Part):
         return bool(await self._database.call_value("seal_source", source, False))
 
     async def move_jobs(
-        self, source: str | None = None, *, batch: int = BATCH, discard: bool | None = None
+        self,
+        source: str | None = None,
+        *,
+        batch: int = BATCH,
+        discard: bool | None = None,
+        progress: Callable[[int], object] | None = None,
     ) -> builtins.list[MovedJobs]:
         """Move all pending jobs, in batches of one transaction each. Jobs whose key runs there stay for a later call.
 
         Args:
             batch: how many of each table go in one transaction, 1 to 10000.
             discard: end them there and make no jobs; None: as the mapping says for each table.
+            progress: called after each batch with the number of rows that are done so far.
 
         Raises:
             UnknownSource, BadInput: as `plan`.
@@ -72,6 +78,8 @@ class Sources(Part):
                 cancelled[row["source_table"]] += row["cancelled"]
             if not any(row["moved"] or row["cancelled"] for row in rows):
                 return [MovedJobs(source_table=each, moved=moved[each], cancelled=cancelled[each]) for each in moved]
+            if progress is not None:
+                progress(moved.total() + cancelled.total())
 
     async def move_schedules(
         self, source: str | None = None, *, only_disable: bool = False, dry_run: bool = False
@@ -112,11 +120,16 @@ class Sources(Part):
             RefilledJobs, "refill_jobs", source, asked, only_rows, True, dry_run, timeout=PATIENCE
         )
 
-    async def migrate(self, source: str | None = None) -> MoveReport:
+    async def migrate(
+        self, source: str | None = None, *, progress: Callable[[int], object] | None = None
+    ) -> MoveReport:
         """Seal the source, move its schedules and then its jobs, and make what its mapping wants after the move.
 
         It goes on where a call before it was broken off. The source stays sealed: what still arrives there waits for the
         next call.
+
+        Args:
+            progress: as for `move_jobs`.
 
         Raises:
             UnknownSource, BadInput, WrongState: as the parts of it.
@@ -124,7 +137,7 @@ class Sources(Part):
         await self.seal(source)
         return MoveReport(
             schedules=await self.move_schedules(source),
-            jobs=await self.move_jobs(source),
+            jobs=await self.move_jobs(source, progress=progress),
             refilled=await self.refill(source),
             refused=[each for each in await self.plan(source) if each.means == "refused"],
         )

@@ -18,7 +18,9 @@ class Failing(Services):
     def __init__(self, error: BaseException) -> None:
         self._error = error
 
-    def open_database(self, dsn: str, direct_dsn: str | None = None) -> AbstractAsyncContextManager[Database]:
+    def open_database(
+        self, dsn: str, direct_dsn: str | None = None, timeout: float | None = None
+    ) -> AbstractAsyncContextManager[Database]:
         raise self._error
 
 

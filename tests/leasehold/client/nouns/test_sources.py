@@ -23,7 +23,9 @@ async def test_a_source_moves_in_as_a_whole_and_twice_is_once(database: Database
     sources = sources_of(Client(database))
     assert [(each.state, each.row_count) for each in await sources.plan()] == [("pending", 25), ("schedule", 1)]
     assert await sources.seal()
-    [moved] = await sources.move_jobs(batch=10)
+    told: list[int] = []
+    [moved] = await sources.move_jobs(batch=10, progress=told.append)
+    assert told == [10, 20, 25]
     assert (moved.source_table, moved.moved) == ("public.worker_tasks", 25)
     done = await sources.migrate()
     assert ([each.name for each in done.schedules], done.jobs[0].moved) == (["hourly"], 0)
