@@ -10,7 +10,7 @@ import pytest
 
 from leasehold.database import Database
 from leasehold.errors import BadInput
-from tests.support.sql_jobs import empty, job
+from tests.support.sql_jobs import empty, enqueue, job
 from tests.support.sql_waits import freeze, rolled_back
 from tests.support.sql_worker import SqlWorker
 
@@ -107,6 +107,24 @@ async def test_what_lists_find_is_what_is_changed(database: Database) -> None:
             assert {row["job_id"] for row in would if row["changed"]} == expected, (function, case)
             assert {row["job_id"] for row in done if row["changed"]} == expected, (function, case)
             assert expected.isdisjoint(row["job_id"] for row in again if row["changed"]), (function, case)
+
+
+OPEN = """
+select from leasehold.find_jobs('{pending,running}', null, null, null, null, null, null, null, null, null, null, null, null, 10)
+"""
+LOCKED = """
+select count(*)::integer from pg_locks l join pg_inherits i on i.inhrelid = l.relation
+ where l.pid = pg_backend_pid() and i.inhparent = 'leasehold.finished_jobs'::regclass
+"""
+
+
+async def test_a_look_at_open_jobs_locks_no_days_of_finished_ones(database: Database) -> None:
+    await database.call("ensure_partitions", 3)
+    await enqueue(database)
+    async with rolled_back(database) as session:
+        assert len(await session.fetch(OPEN)) == 1
+        [[locked]] = await session.fetch(LOCKED)
+    assert locked <= 1  # the default partition
 
 
 async def test_an_id_whose_args_are_others_is_told_so(database: Database) -> None:
