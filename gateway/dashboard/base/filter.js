@@ -1,9 +1,10 @@
 // The filter bar's language: `kind:charge state:failed key:"shop 7" args.order:12 older:1h`, and what it asks of the API.
+import { ENDED, OPEN } from "./job_states.js";
 import { BigNumber } from "./json.js";
 
 /** @typedef {{name: string, value: string}} Term */
 
-export const STATES = ["pending", "scheduled", "waiting", "blocked", "claimed", "running", "completed", "failed", "cancelled", "stale"];
+export const STATES = [...OPEN, ...ENDED, "stale"];
 export const QUALIFIERS = ["state", "kind", "queue", "key", "worker", "args.", "metadata.", "older", "newer"];
 const SECONDS = { s: 1, m: 60, min: 60, h: 3600, d: 86400, w: 604800 };
 const TERM = /([A-Za-z]+(?:\.[^\s:"]+)?):(?:"((?:[^"\\]|\\.)*)"|(\S*))|(\S+)/g;

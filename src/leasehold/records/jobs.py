@@ -24,6 +24,7 @@ QUEUED: tuple[QueuedState, ...] = get_args(QueuedState)
 """The states of a job that has not started; a job moves between them by itself."""
 HELD: tuple[HeldState, ...] = get_args(HeldState)
 UNFINISHED: tuple[OpenState, ...] = get_args(OpenState)
+ENDED: tuple[EndedState, ...] = get_args(EndedState)
 ANY_STATE: tuple[State, ...] = get_args(State)
 
 

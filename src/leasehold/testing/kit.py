@@ -24,7 +24,7 @@ from leasehold.database import Database, Row, open_database
 from leasehold.errors import BadInput
 from leasehold.jobs.kind import Kind
 from leasehold.jobs.new_job import JobOptions, NewJob
-from leasehold.records.jobs import JobRecord
+from leasehold.records.jobs import ENDED, JobRecord
 from leasehold.testing.crashes import Crashing, CrashPoint
 from leasehold.testing.databases import TestDatabases, run_apart, until_alone
 
@@ -41,7 +41,6 @@ MOST_JOBS = 10_000
 MOST_DAYS = 100
 PAGE = 200
 TRAVEL = "update leasehold_testing.travel set shift = shift + $1"
-FINISHED = ("completed", "failed", "cancelled")
 
 
 class Kit:
@@ -183,7 +182,7 @@ class Kit:
             await until_alone(database)
             for _ in range(MOST_DAYS):
                 [row] = await database.call("get_job", job_id)
-                if row["state"] in FINISHED:
+                if row["state"] in ENDED:
                     return
                 await database.fetch(TRAVEL, timedelta(days=1))
                 await database.call("reap_jobs", MOST_JOBS, None, timedelta())

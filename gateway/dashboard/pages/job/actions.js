@@ -1,15 +1,12 @@
 // What can be done with one job.
 import { call } from "../../base/api.js";
 import { html, useState } from "../../base/html.js";
+import { HELD, OPEN, REOPENED } from "../../base/job_states.js";
 import { parseJson, writeJson } from "../../base/json.js";
 import { go, hrefOf } from "../../base/router.js";
 import { may } from "../../base/session.js";
 import { Confirm, FormDialog, textsOf } from "../../parts/dialog.js";
 import { attempt, toast } from "../../parts/toasts.js";
-
-const OPEN = ["pending", "scheduled", "waiting", "blocked", "claimed", "running"];
-const HELD = ["claimed", "running"];
-const REOPENED = ["failed", "cancelled"];
 
 /** @param {{job: any, onDone: () => void}} props */
 export function Actions({ job, onDone }) {

@@ -1,6 +1,7 @@
 // One job: why it is where it is, all its attempts, what it was given and made, and what can be done with it.
 import { ApiProblem, get } from "../../base/api.js";
 import { html } from "../../base/html.js";
+import { HELD } from "../../base/job_states.js";
 import { useLoaded } from "../../base/loading.js";
 import { hrefOf } from "../../base/router.js";
 import { Ago, count } from "../../base/time.js";
@@ -42,7 +43,7 @@ function Whole({ data: { job, why, timeline, errors, logs, progress, blockers },
       <${Actions} job=${job} onDone=${reload} />
     </div>
     <${Why} job=${job} reasons=${why} />
-    <${Progress} id=${String(job.id)} loaded=${progress} isRunning=${["running", "claimed"].includes(job.state)} />
+    <${Progress} id=${String(job.id)} loaded=${progress} isRunning=${HELD.includes(job.state)} />
     <div class="columns">
       <section class="card"><h2>Attempts</h2><${Waterfall} job=${job} timeline=${timeline} /></section>
       <section class="card"><h2>About it</h2><${Facts} job=${job} blockers=${blockers} /></section>
@@ -59,7 +60,7 @@ function Whole({ data: { job, why, timeline, errors, logs, progress, blockers },
 function Why({ job, reasons }) {
   if (reasons.length === 0) return null;
   const tone = job.state === "failed" ? "bad" : job.state === "completed" ? "good" : "warn";
-  return html`<section class="trouble" data-tone=${["running", "claimed"].includes(job.state) ? "" : tone} aria-label="Why">
+  return html`<section class="trouble" data-tone=${HELD.includes(job.state) ? "" : tone} aria-label="Why">
     <ul class="plain-list">${reasons.map((each) => html`<li key=${each.reason}><bdi>${each.explanation}</bdi></li>`)}</ul>
   </section>`;
 }
@@ -67,7 +68,7 @@ function Why({ job, reasons }) {
 /** @param {{job: any, blockers: any[]}} props */
 function Facts({ job, blockers }) {
   const jobs = (/** @type {string} */ name, /** @type {string} */ value) => html`<a href=${hrefOf("/jobs", { q: termText(name, value) })}><bdi>${value}</bdi></a>`;
-  const isHeld = job.state === "running" || job.state === "claimed";
+  const isHeld = HELD.includes(job.state);
   return html`<dl class="facts">
     <dt>Queue</dt><dd>${jobs("queue", job.queue)}</dd>
     <dt>Key</dt><dd>${job.key === null ? "–" : jobs("key", job.key)}</dd>

@@ -1,5 +1,6 @@
 // What can be done with many jobs: first a trial that says how many would change and why some would not, then the real thing.
 import { html, useState } from "../../base/html.js";
+import { ENDED, OPEN, QUEUED, REOPENED } from "../../base/job_states.js";
 import { attempt } from "../../parts/toasts.js";
 import { tryOut, Verdict } from "../../parts/trial.js";
 
@@ -12,12 +13,8 @@ const ACTIONS = [
   { name: "cancel", verb: "Cancel", done: "cancelled", isDangerous: true },
   { name: "delete", verb: "Delete", done: "deleted", isDangerous: true },
 ];
-const STATES_OF = {
-  retry: ["failed", "cancelled"],
-  trigger: [],
-  cancel: ["pending", "scheduled", "waiting", "blocked", "claimed", "running"],
-  delete: ["pending", "scheduled", "waiting", "blocked", "completed", "failed", "cancelled"],
-};
+/** @type {Record<string, string[]>} */
+const STATES_OF = { retry: REOPENED, trigger: ["scheduled"], cancel: OPEN, delete: [...QUEUED, ...ENDED] };
 
 /**
  * The body of a bulk call for all that a filter finds, or why there is none.
@@ -27,10 +24,8 @@ const STATES_OF = {
  */
 export function bodyFor(action, filter) {
   const { state, ...others } = filter;
-  const states = STATES_OF[/** @type {"retry"} */ (action)];
   if (state === "stale") return { problem: "jobs whose lease has run out are taken back from the overview or the page of their worker, or chosen one by one" };
-  if (action === "trigger" && state && state !== "scheduled") return { problem: "only scheduled jobs can be run now" };
-  if (action !== "trigger" && state && !states.includes(state)) return { problem: `jobs that are ${state} are not for that` };
+  if (state && !STATES_OF[action].includes(state)) return { problem: `jobs that are ${state} are not for that` };
   const body = { ...others, ...(state && action !== "trigger" ? { state } : {}) };
   return { body: Object.keys(body).length ? body : { all: true } };
 }

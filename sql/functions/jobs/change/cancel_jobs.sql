@@ -19,45 +19,25 @@ create or replace function leasehold.cancel_jobs(
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set lock_timeout = '2s' as $$
 #variable_conflict use_column
 declare
-    v_all  bigint[];
-    v_last bigint;
-    v_busy bigint[] := '{}';
-    v_ids  bigint[];
-    v_done record;
-    v_keys text[];
+    v_chosen bigint[];
+    v_busy   bigint[];
+    v_ids    bigint[];
+    v_done   record;
+    v_keys   text[];
 begin
-    if coalesce(cancel_jobs.batch, 0) not between 1 and 10000 then
-        raise exception using errcode = 'LH001', message = format('batch must be from 1 to 10000, not %s', coalesce(cancel_jobs.batch::text, 'null'));
-    end if;
-    if cancel_jobs.state not in ('pending', 'scheduled', 'waiting', 'blocked', 'claimed', 'running') then
-        raise exception using errcode = 'LH001', message = format('state must be that of an unfinished job, not %L', cancel_jobs.state),
-            hint = 'states: pending, scheduled, waiting, blocked, claimed, running';
-    end if;
     -- Judged twice, before they are locked and after it: a job that changed while we waited for it is judged as it is then.
     for round in 1 .. 2 loop
-        v_ids := array(select j.id from leasehold.jobs j
-                        where (cancel_jobs.state is null or j.state = cancel_jobs.state)
-                          and (cancel_jobs.queue is null or j.queue = cancel_jobs.queue) and (cancel_jobs.kind is null or j.kind = cancel_jobs.kind)
-                          and (cancel_jobs.key is null or j.key = cancel_jobs.key)
-                          and (cancel_jobs.error_type is null or j.error ->> 'type' = cancel_jobs.error_type)
-                          and (cancel_jobs.created_after is null or j.created_at >= cancel_jobs.created_after)
-                          and (cancel_jobs.created_before is null or j.created_at < cancel_jobs.created_before)
-                          and (cancel_jobs.worker_id is null or j.worker_id = cancel_jobs.worker_id)
-                          and (cancel_jobs.args is null or j.args @> cancel_jobs.args)
-                          and (cancel_jobs.metadata is null or j.metadata @> cancel_jobs.metadata)
-                          and (cancel_jobs.job_ids is null or j.id = any (cancel_jobs.job_ids))
-                          and (cancel_jobs.after_id is null or j.id > cancel_jobs.after_id)
-                          and (v_ids is null or j.id = any (v_ids)) and j.id <= coalesce(v_last, 9223372036854775807)
-                        order by j.id limit cancel_jobs.batch);
+        v_ids := array(select f.job_id from leasehold.find_jobs(
+            '{pending,scheduled,waiting,blocked,claimed,running}', state, queue, kind, key, worker_id, error_type, args, metadata,
+            created_after, created_before, coalesce(v_ids, job_ids), after_id, batch) f);
+        v_chosen := coalesce(v_chosen, v_ids);
         exit when round = 2 or cancel_jobs.dry_run;
-        v_last := v_ids[cardinality(v_ids)];
         begin
             perform from leasehold.jobs j where j.id = any (v_ids) and j.incarnation is not null order by j.id for update;
             perform from leasehold.jobs j where j.id = any (v_ids) order by j.id for update;
         exception when lock_not_available then
-            v_all := v_ids;
-            v_ids := array(select j.id from leasehold.jobs j where j.id = any (v_all) order by j.id for update skip locked);
-            v_busy := array(select j.id from leasehold.jobs j where j.id = any (v_all) and j.id <> all (v_ids));
+            v_ids := array(select j.id from leasehold.jobs j where j.id = any (v_chosen) order by j.id for update skip locked);
+            v_busy := array(select j.id from leasehold.jobs j where j.id = any (v_chosen) and j.id <> all (v_ids));
         end;
     end loop;
     if cancel_jobs.dry_run then
@@ -85,7 +65,7 @@ begin
                 when a.id = any (v_busy) then coalesce(leasehold.describe_row_holders(a.id), 'another session held its row')
                 when j.id is null then format('there is no job %s', a.id)
                 else format('it is %s', j.state) || case when j.finished_at is null then ' and does not match' else '' end end
-      from (select unnest(v_ids || v_busy) union select unnest(cancel_jobs.job_ids) where cancel_jobs.after_id is null) a(id)
+      from (select unnest(v_chosen) union select unnest(cancel_jobs.job_ids) where cancel_jobs.after_id is null) a(id)
       left join unnest(v_done.ids, v_done.states) d(id, state) on d.id = a.id
       left join lateral (select * from leasehold.get_job(a.id)) j on true
      order by a.id;

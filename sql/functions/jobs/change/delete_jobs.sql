@@ -25,29 +25,9 @@ declare
     v_id     bigint;
     v_gone   bigint[] := '{}';
 begin
-    if coalesce(delete_jobs.batch, 0) not between 1 and 10000 then
-        raise exception using errcode = 'LH001', message = format('batch must be from 1 to 10000, not %s', coalesce(delete_jobs.batch::text, 'null'));
-    end if;
-    if delete_jobs.state not in ('pending', 'scheduled', 'waiting', 'blocked', 'completed', 'failed', 'cancelled') then
-        raise exception using errcode = 'LH001', message = format('state must be one in which nobody holds the job, not %L', delete_jobs.state),
-            hint = 'states: pending, scheduled, waiting, blocked, completed, failed, cancelled';
-    end if;
-    v_ids := array(select a.id from leasehold.all_jobs a
-                    where a.state not in ('claimed', 'running') and (delete_jobs.state is null or a.state = delete_jobs.state)
-                      and (delete_jobs.queue is null or a.queue = delete_jobs.queue) and (delete_jobs.kind is null or a.kind = delete_jobs.kind)
-                      and (delete_jobs.key is null or a.key = delete_jobs.key)
-                      and (delete_jobs.error_type is null or a.error ->> 'type' = delete_jobs.error_type)
-                      and (delete_jobs.created_before is null or a.created_at < delete_jobs.created_before)
-                      and (delete_jobs.finished_before is null or a.finished_at < delete_jobs.finished_before)
-                      and (delete_jobs.worker_id is null or a.worker_id = delete_jobs.worker_id)
-                      and (delete_jobs.args is null or a.args @> delete_jobs.args)
-                      and (delete_jobs.metadata is null or a.metadata @> delete_jobs.metadata)
-                      -- What was enqueued then cannot have ended before: this spares whole partitions.
-                      and (delete_jobs.created_after is null
-                           or (a.created_at >= delete_jobs.created_after and (a.finished_at is null or a.finished_at >= delete_jobs.created_after)))
-                      and (delete_jobs.job_ids is null or a.id = any (delete_jobs.job_ids))
-                      and (delete_jobs.after_id is null or a.id > delete_jobs.after_id)
-                    order by a.id limit delete_jobs.batch);
+    v_ids := array(select f.job_id from leasehold.find_jobs(
+        '{pending,scheduled,waiting,blocked,completed,failed,cancelled}', state, queue, kind, key, worker_id, error_type, args, metadata,
+        created_after, created_before, job_ids, after_id, batch, null, finished_before) f);
     for v_id in select u.id from (select unnest(v_ids) union select unnest(delete_jobs.job_ids) where delete_jobs.after_id is null) u(id)
                  where u.id is not null order by u.id loop
         select a.* into v_job from leasehold.get_job(v_id) a;

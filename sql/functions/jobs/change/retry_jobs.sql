@@ -23,30 +23,9 @@ declare
     v_was  text[];
     v_done record;
 begin
-    if coalesce(retry_jobs.batch, 0) not between 1 and 10000 then
-        raise exception using errcode = 'LH001', message = format('batch must be from 1 to 10000, not %s', coalesce(retry_jobs.batch::text, 'null'));
-    end if;
-    if retry_jobs.state not in ('failed', 'cancelled') then
-        raise exception using errcode = 'LH001', message = format('state must be failed or cancelled, not %L', retry_jobs.state),
-            hint = 'other jobs need no retry';
-    end if;
-    select coalesce(array_agg(m.id), '{}'), array_agg(m.state) into v_ids, v_was
-      from (select f.id, f.state from leasehold.finished_jobs f
-             where f.state in ('failed', 'cancelled') and (retry_jobs.state is null or f.state = retry_jobs.state)
-               and (retry_jobs.queue is null or f.queue = retry_jobs.queue) and (retry_jobs.kind is null or f.kind = retry_jobs.kind)
-               and (retry_jobs.key is null or f.key = retry_jobs.key)
-               and (retry_jobs.error_type is null or f.error ->> 'type' = retry_jobs.error_type)
-               and (retry_jobs.finished_after is null or f.finished_at >= retry_jobs.finished_after)
-               and (retry_jobs.finished_before is null or f.finished_at < retry_jobs.finished_before)
-               and (retry_jobs.worker_id is null or f.worker_id = retry_jobs.worker_id)
-               and (retry_jobs.args is null or f.args @> retry_jobs.args)
-               and (retry_jobs.metadata is null or f.metadata @> retry_jobs.metadata)
-               -- What was enqueued then cannot have ended before: this spares whole partitions.
-               and (retry_jobs.created_after is null or (f.created_at >= retry_jobs.created_after and f.finished_at >= retry_jobs.created_after))
-               and (retry_jobs.created_before is null or f.created_at < retry_jobs.created_before)
-               and (retry_jobs.job_ids is null or f.id = any (retry_jobs.job_ids))
-               and (retry_jobs.after_id is null or f.id > retry_jobs.after_id)
-             order by f.id limit retry_jobs.batch) m;
+    select coalesce(array_agg(f.job_id), '{}'), array_agg(f.was) into v_ids, v_was from leasehold.find_jobs(
+        '{failed,cancelled}', state, queue, kind, key, worker_id, error_type, args, metadata,
+        created_after, created_before, job_ids, after_id, batch, finished_after, finished_before) f;
     begin
         select array_agg(r.job_id) as ids, array_agg(r.holder) as holders, array_agg(r.key) filter (where r.key is not null) as keys,
                array_agg(distinct r.queue) filter (where r.key is null and r.state = 'pending') as queues

@@ -19,30 +19,19 @@ create or replace function leasehold.trigger_scheduled_jobs(
 set search_path = leasehold, pg_catalog, pg_temp set jit = off as $$
 #variable_conflict use_column
 declare
-    v_ids bigint[];
+    v_chosen bigint[];
+    v_ids    bigint[];
 begin
-    if coalesce(trigger_scheduled_jobs.batch, 0) not between 1 and 10000 then
-        raise exception using errcode = 'LH001',
-            message = format('batch must be from 1 to 10000, not %s', coalesce(trigger_scheduled_jobs.batch::text, 'null'));
-    end if;
     begin
-        -- Locked and judged in one: a job that changed while we waited for it is judged once more as it is then.
-        v_ids := array(select j.id from leasehold.jobs j
-                        where j.state = 'scheduled'
-                          and (trigger_scheduled_jobs.queue is null or j.queue = trigger_scheduled_jobs.queue)
-                          and (trigger_scheduled_jobs.kind is null or j.kind = trigger_scheduled_jobs.kind)
-                          and (trigger_scheduled_jobs.key is null or j.key = trigger_scheduled_jobs.key)
-                          and (trigger_scheduled_jobs.error_type is null or j.error ->> 'type' = trigger_scheduled_jobs.error_type)
-                          and (trigger_scheduled_jobs.run_after is null or j.run_at >= trigger_scheduled_jobs.run_after)
-                          and (trigger_scheduled_jobs.run_before is null or j.run_at < trigger_scheduled_jobs.run_before)
-                          and (trigger_scheduled_jobs.worker_id is null or j.worker_id = trigger_scheduled_jobs.worker_id)
-                          and (trigger_scheduled_jobs.args is null or j.args @> trigger_scheduled_jobs.args)
-                          and (trigger_scheduled_jobs.metadata is null or j.metadata @> trigger_scheduled_jobs.metadata)
-                          and (trigger_scheduled_jobs.created_after is null or j.created_at >= trigger_scheduled_jobs.created_after)
-                          and (trigger_scheduled_jobs.created_before is null or j.created_at < trigger_scheduled_jobs.created_before)
-                          and (trigger_scheduled_jobs.job_ids is null or j.id = any (trigger_scheduled_jobs.job_ids))
-                          and (trigger_scheduled_jobs.after_id is null or j.id > trigger_scheduled_jobs.after_id)
-                        order by j.id limit trigger_scheduled_jobs.batch for update);
+        -- Judged twice, as in cancel_jobs.
+        for round in 1 .. 2 loop
+            v_ids := array(select f.job_id from leasehold.find_jobs(
+                '{scheduled}', 'scheduled', queue, kind, key, worker_id, error_type, args, metadata,
+                created_after, created_before, coalesce(v_ids, job_ids), after_id, batch, null, null, run_after, run_before) f);
+            v_chosen := coalesce(v_chosen, v_ids);
+            exit when round = 2;
+            perform from leasehold.jobs j where j.id = any (v_ids) order by j.id for update;
+        end loop;
         perform leasehold.trigger_jobs(v_ids);
         return query
         select a.id, j.kind, j.queue, a.id = any (v_ids), case when a.id = any (v_ids) then 'scheduled' else j.state end, j.state,
@@ -50,7 +39,7 @@ begin
                     when j.id is null then format('there is no job %s', a.id)
                     when j.state = 'scheduled' then 'it does not match'
                     else format('it is %s', j.state) end
-          from (select unnest(v_ids) union select unnest(trigger_scheduled_jobs.job_ids) where trigger_scheduled_jobs.after_id is null) a(id)
+          from (select unnest(v_chosen) union select unnest(trigger_scheduled_jobs.job_ids) where trigger_scheduled_jobs.after_id is null) a(id)
           left join lateral (select * from leasehold.get_job(a.id)) j on true
          order by a.id;
         if trigger_scheduled_jobs.dry_run then

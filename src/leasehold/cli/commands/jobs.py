@@ -20,7 +20,7 @@ from leasehold.cli.runtime.outcome import render_more, shown_as
 from leasehold.cli.views import OneLine, ago, clock_time, fields_table, json_text, plain, shorten, state_text, table
 from leasehold.observability.logs import escape_controls
 from leasehold.observability.wording import show_instant, show_span
-from leasehold.records.jobs import QUEUED, Explanation, JobProgress, JobRecord, LogLine, TimelineEntry
+from leasehold.records.jobs import ENDED, QUEUED, Explanation, JobProgress, JobRecord, LogLine, TimelineEntry
 
 NOTE_LENGTH = 100
 BAR_LENGTH = 20
@@ -269,7 +269,6 @@ async def jobs_why(job_id: Annotated[int, AN_ID], /, *, context: Annotated[Comma
 
 
 FOLLOW_SECONDS = 0.5
-ENDED = ("completed", "failed", "cancelled")
 LEVELS = {"debug": "dim", "warning": "yellow", "error": "bold red", "critical": "bold red"}
 
 

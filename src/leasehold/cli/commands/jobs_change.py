@@ -111,20 +111,16 @@ class Matching:
             if each.name not in MODES and getattr(self, each.name) not in (None, False)
         ]
 
-    def common(self) -> dict[str, Any]:
-        """What all the client calls take."""
-        names = ("queue", "kind", "key", "error_type", "limit", "dry_run")
-        return {
-            **{name: getattr(self, name) for name in names},
-            "worker_id": self.worker,
-            "args": _part("args", self.args),
-            "metadata": _part("metadata", self.metadata),
-        }
-
-    def span(self, verb: str, prefix: str = "") -> dict[str, Any]:
-        """The flags `after` and `before`, with this prefix, as the client calls them."""
-        given = {f"{verb}_{name}": getattr(self, prefix + name) for name in ("after", "before")}
-        return {name: None if text is None else parse_instant(text) for name, text in given.items()}
+    def filters(self, verb: str) -> dict[str, Any]:
+        """The flags as the client calls them. `after` and `before` are about when jobs were `verb`."""
+        given = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "yes"}
+        given["worker_id"] = given.pop("worker")
+        for name in ("args", "metadata"):
+            given[name] = _part(name, given[name])
+        for name in ("after", "before"):
+            given[f"{verb}_{name}"] = given.pop(name)
+        times = [name for name in given if name.endswith(("_after", "_before")) and given[name] is not None]
+        return {**given, **{name: parse_instant(given[name]) for name in times}}
 
     def is_meant(self, ids: tuple[int, ...]) -> bool:
         """Whether to choose by these flags rather than by ids. Raises BadInput if that is not clear."""
@@ -164,10 +160,11 @@ class FinishedMatching(EnqueuedMatching):
     )
     before: Annotated[str | None, Parameter(help="Only jobs that ended before this instant.", group=MATCHING)] = None
 
-    def filters(self) -> dict[str, Any]:
-        """What `Client.jobs.retry_all` takes."""
-        state = None if self.failed and self.cancelled else "cancelled" if self.cancelled else "failed"
-        return {**self.common(), **self.span("finished"), **self.span("created", "created_"), "state": state}
+    def filters(self, verb: str) -> dict[str, Any]:
+        """The flags as the client calls them: of two states one, or None for both."""
+        given = super().filters(verb)
+        is_failed, is_cancelled = given.pop("failed"), given.pop("cancelled")
+        return {**given, "state": None if is_failed and is_cancelled else "cancelled" if is_cancelled else "failed"}
 
 
 @dataclass(frozen=True)
@@ -179,10 +176,6 @@ class ScheduledMatching(EnqueuedMatching):
     )
     before: Annotated[str | None, Parameter(help="Only jobs scheduled for before this instant.", group=MATCHING)] = None
 
-    def filters(self) -> dict[str, Any]:
-        """What `Client.jobs.trigger_all` takes."""
-        return {**self.common(), **self.span("run"), **self.span("created", "created_")}
-
 
 @dataclass(frozen=True)
 class UnfinishedMatching(Matching):
@@ -192,10 +185,6 @@ class UnfinishedMatching(Matching):
 
     after: Annotated[str | None, Parameter(help="Only jobs enqueued at this instant or later.", group=MATCHING)] = None
     before: Annotated[str | None, Parameter(help="Only jobs enqueued before this instant.", group=MATCHING)] = None
-
-    def filters(self) -> dict[str, Any]:
-        """What `Client.jobs.cancel_all` takes."""
-        return {**self.common(), **self.span("created"), "state": self.state}
 
 
 async def change_matching(
@@ -239,7 +228,7 @@ async def jobs_cancel(
     is_bulk = matching.is_meant(ids)
     async with context.client() as client:
         if is_bulk:
-            filters = {**matching.filters(), "reason": reason}
+            filters = {**matching.filters("created"), "reason": reason}
             return await change_matching(context, client.jobs.cancel_all, filters, "cancelled")
 
         async def cancel(each: int) -> JobChange:
@@ -269,7 +258,7 @@ async def jobs_retry(
     is_bulk = matching.is_meant(ids)
     async with context.client() as client:
         if is_bulk:
-            return await change_matching(context, client.jobs.retry_all, matching.filters(), "retried")
+            return await change_matching(context, client.jobs.retry_all, matching.filters("finished"), "retried")
 
         async def retry(each: int) -> JobChange:
             was = (await client.get(each)).state
@@ -315,6 +304,6 @@ async def jobs_trigger(
     is_bulk = matching.is_meant(ids)
     async with context.client() as client:
         if is_bulk:
-            return await change_matching(context, client.jobs.trigger_all, matching.filters(), "triggered")
+            return await change_matching(context, client.jobs.trigger_all, matching.filters("run"), "triggered")
         states = await client.jobs.trigger_many(ids)
     return [JobChange(job_id=each, changed=True, was="scheduled", now=state) for each, state in states.items()]

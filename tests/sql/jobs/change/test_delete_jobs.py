@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from leasehold.database import Caller, Database
-from leasehold.errors import BadInput
 from tests.support.sql_jobs import enqueue_many, snapshot, states
-from tests.support.sql_waits import meet_twice, open_transaction
+from tests.support.sql_waits import meet_twice
 from tests.support.sql_worker import SqlWorker
 
 Changes = dict[int, tuple[bool, str | None, str | None]]
@@ -50,25 +48,6 @@ async def test_a_dry_run_says_the_same_and_changes_nothing(jobs: Database) -> No
     assert told == await delete(jobs)
 
 
-FILTERED: list[tuple[dict[str, Any], set[int]]] = [
-    ({"state": "failed"}, {2}),
-    ({"queue": "q"}, {3}),
-    ({"kind": "a"}, {3, 4}),
-    ({"error_type": "ValueError"}, {2}),
-    ({"key": "k"}, set()),
-    ({"finished_before": datetime(2999, 1, 1, tzinfo=UTC)}, {2}),
-    ({"created_before": datetime(2001, 1, 1, tzinfo=UTC)}, set()),
-    ({"after_id": 3, "kind": "a"}, {4}),
-    ({"batch": 1}, {2}),
-]
-
-
-async def test_filters_narrow_it_down(jobs: Database) -> None:
-    for filters, expected in FILTERED:
-        async with open_transaction(jobs, "undone") as undone:
-            assert set(await delete(undone, **filters)) == expected, filters
-
-
 async def test_each_id_that_was_named_is_answered(jobs: Database) -> None:
     assert await delete(jobs, job_ids=[1, 3, 4, 99], queue="q") == {
         1: (False, "claimed", "it is claimed"),
@@ -76,16 +55,6 @@ async def test_each_id_that_was_named_is_answered(jobs: Database) -> None:
         4: (False, "scheduled", "it is scheduled and does not match"),
         99: (False, None, "there is no job 99"),
     }
-
-
-async def test_nonsense_is_refused(database: Database, subtests: pytest.Subtests) -> None:
-    cases: list[tuple[dict[str, Any], str]] = [
-        ({"batch": 0}, "batch must be from 1 to 10000, not 0"),
-        ({"state": "running"}, "state must be one in which nobody holds the job, not 'running'"),
-    ]
-    for filters, complaint in cases:
-        with subtests.test(filters=filters, complaint=complaint), pytest.raises(BadInput, match=complaint):
-            await delete(database, **filters)
 
 
 async def test_of_two_that_remove_a_job_at_once_the_second_says_that_it_is_no_more(database: Database) -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -8,7 +7,6 @@ import trio
 
 from leasehold.database import Caller, Database
 from leasehold.database.border import listen
-from leasehold.errors import BadInput
 from tests.support.sql_jobs import enqueue, enqueue_many, events, snapshot, state, states
 from tests.support.sql_unique import enqueue_one
 from tests.support.sql_waits import meet, open_transaction
@@ -31,9 +29,6 @@ REOPENED = (True, "cancelled", "pending", None)
 async def fail(worker: SqlWorker, kind: str, error: str = "ValueError") -> None:
     claimed = await worker.claim(1, kinds=[kind])
     await worker.fail(claimed, {"type": error, "message": "boom", "traceback": ""}, discard=[True])
-
-
-EARLIER, LATER = datetime(2000, 1, 1, tzinfo=UTC), datetime(2999, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -63,19 +58,7 @@ FILTERED: list[tuple[dict[str, Any], list[int]]] = [
     ({}, [1, 2, 3]),
     ({"state": "cancelled"}, [4]),
     ({"state": None}, [1, 2, 3, 4]),
-    ({"queue": "q"}, [2]),
-    ({"kind": "b"}, [3]),
-    ({"key": "k"}, [3]),
-    ({"error_type": "TimeoutError"}, [2]),
     ({"kind": "a", "error_type": "ValueError"}, [1]),
-    ({"after_id": 1}, [2, 3]),
-    ({"after_id": 1, "batch": 1}, [2]),
-    ({"batch": 2}, [1, 2]),
-    ({"kind": "nothing"}, []),
-    ({"finished_after": EARLIER}, [1, 2, 3]),
-    ({"finished_after": LATER}, []),
-    ({"finished_before": EARLIER}, []),
-    ({"finished_before": LATER}, [1, 2, 3]),
 ]
 
 
@@ -146,18 +129,6 @@ async def test_of_jobs_with_one_unique_key_only_one_is_retried(database: Databas
     reason = (False, "failed", "failed", f"job {third} has its unique key now")
     assert await retry(database) == {first: reason, second: reason, third: RETRIED}
     assert await retry(database) == {first: reason, second: reason}
-
-
-async def test_bad_filters_are_refused(database: Database, subtests: pytest.Subtests) -> None:
-    cases: list[tuple[dict[str, Any], str]] = [
-        ({"batch": 0}, "batch must be from 1 to 10000, not 0"),
-        ({"batch": 10_001}, "batch must be from 1 to 10000, not 10001"),
-        ({"batch": None}, "batch must be from 1 to 10000, not null"),
-        ({"state": "completed"}, "state must be failed or cancelled, not 'completed'"),
-    ]
-    for filters, complaint in cases:
-        with subtests.test(filters=filters, complaint=complaint), pytest.raises(BadInput, match=complaint):
-            await retry(database, **filters)
 
 
 async def test_of_two_at_once_each_job_is_retried_by_one(database: Database, worker: SqlWorker) -> None:

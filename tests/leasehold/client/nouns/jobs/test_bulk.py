@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+from dataclasses import fields
 from itertools import product
 from typing import Any
 
 import pytest
 
-from leasehold import ChangedJob, Client, open_client
+from leasehold import BulkFilter, ChangedJob, Client, open_client
+from leasehold.cli.commands.jobs_change import EnqueuedMatching
 from leasehold.client.nouns import jobs_bulk as pages
 from leasehold.database import Database
 from leasehold.errors import BadInput
 from leasehold.events import JobCancelled, JobRequeued
+from leasehold.gateway.nouns.jobs_bulk import BulkFilterBody
 from tests.leasehold.client.nouns.jobs.failing import failed_jobs
+
+TIMES = ("finished_after", "finished_before", "run_after", "run_before")
 
 
 async def test_all_scheduled_jobs_that_match_are_run_now_and_told(database_url: str) -> None:
@@ -84,6 +89,18 @@ async def test_bad_filters_are_refused(database_url: str) -> None:
         for call, (filters, complaint) in product((client.jobs.retry_all, client.jobs.cancel_all), cases):
             with pytest.raises(BadInput, match=complaint):
                 await call(**filters)
+
+
+async def test_sql_http_and_the_command_line_have_the_filters_of_the_client(database: Database) -> None:
+    [row] = await database.fetch("select proargnames as names from pg_proc where proname = 'find_jobs'")
+    cases = {
+        "sql": ({*row["names"]}, {"states", "state", "batch", "after_id", "job_id", "was", *TIMES}),
+        "http": ({*BulkFilterBody.__struct_fields__}, {"all", "dry_run", "limit"}),
+        "command line": ({each.name for each in fields(EnqueuedMatching)} | {"ids"}, {"dry_run", "limit", "yes"}),
+    }
+    others = {"worker": "worker_id", "ids": "job_ids"}
+    for case, (names, own) in cases.items():
+        assert {others.get(name, name) for name in names - own} == {*BulkFilter.__annotations__}, case
 
 
 async def test_a_filter_that_is_not_there_changes_nothing_instead_of_all(database_url: str) -> None:
