@@ -54,8 +54,8 @@ class EpochWatch:
         """Changes when connections that were greeted before must not be used any more. Read in any thread."""
         return self._generation
 
-    def wait_for_turn(self) -> None:
-        """Tell that a worker waits for `noticed`. It calls `turned` when it holds nothing of the former epoch."""
+    def wait_for_change(self) -> None:
+        """Tell that a worker waits for `noticed`. It calls `begin` when it holds nothing of the former epoch."""
         self._holds_jobs = True
 
     async def greet(self, connection: Caller) -> None:
@@ -87,7 +87,7 @@ class EpochWatch:
         """Note that the database is in this epoch, and the process in another one."""
         if not self._holds_jobs:
             log.warning("the database has failed over or was restored: it has begun epoch %d", found)
-            self.turned(found)
+            self.begin(found)
         elif found != self._next:
             self._next = found
             self.suspect()
@@ -107,7 +107,7 @@ class EpochWatch:
         self._generation += 1
         self.noticed.set()
 
-    def turned(self, epoch: int) -> None:
+    def begin(self, epoch: int) -> None:
         """The process is in this epoch from now on."""
         if epoch != self.epoch:
             self.position = None

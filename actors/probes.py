@@ -228,9 +228,9 @@ def _watched(actor: object) -> list[Watched]:
     if isinstance(actor, Worker):
         settler = actor.parts.settler
         return [
-            Watched("dispatcher", lambda: actor.parts.dispatcher.turned_at),
+            Watched("dispatcher", lambda: actor.parts.dispatcher.looped_at),
             Watched("settler", lambda: _settled(settler.statistics())),
-            Watched("lease keeper", lambda: actor.parts.keeper.turned_at),
+            Watched("lease keeper", lambda: actor.parts.keeper.looped_at),
         ]
     if isinstance(actor, Reaper):
         return [Watched("reaper", lambda: actor.statistics().rounds)]

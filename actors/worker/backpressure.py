@@ -55,7 +55,7 @@ class BackpressureLimits(msgspec.Struct, frozen=True):
     seconds: float
 
 
-class Judgement(msgspec.Struct, frozen=True):
+class BackoffState(msgspec.Struct, frozen=True):
     """The last decision.
 
     Modes: a *free* worker claims. A *held* one does not. An *excused* one was held for CPU alone and runs nothing: it
@@ -71,16 +71,18 @@ class Judgement(msgspec.Struct, frozen=True):
     until: float = 0.0
 
 
-def decide(was: Judgement, load: Load | None, limits: BackpressureLimits, now: float, *, is_idle: bool) -> Judgement:
+def decide(
+    was: BackoffState, load: Load | None, limits: BackpressureLimits, now: float, *, is_idle: bool
+) -> BackoffState:
     """Decide whether the worker claims. `is_idle`: it runs nothing, and has begun nothing since the decision `was`."""
     if now < was.until:
         return was
     if load is None or (reason := find_strain(load, limits.memory, limits.cpu)) is None:
-        return Judgement()
+        return BackoffState()
     is_cpu_alone = find_strain(load, limits.memory, 1.0) is None
     if is_cpu_alone and is_idle and was.mode != "free":
-        return Judgement("excused")
-    return Judgement("held", reason, was.since if was.mode == "held" else now, now + limits.seconds)
+        return BackoffState("excused")
+    return BackoffState("held", reason, was.since if was.mode == "held" else now, now + limits.seconds)
 
 
 class Backpressure:
@@ -116,7 +118,7 @@ class Backpressure:
         self._meter = Meter()
         self._load: Load | None = None
         self._looked_at = self._judged_at = float("-inf")
-        self._judgement = Judgement()
+        self._state = BackoffState()
         self._begun = 0
         self._is_blind = False
         self._is_off = limits.memory >= 1 and limits.cpu >= 1
@@ -124,19 +126,19 @@ class Backpressure:
     @property
     def reason(self) -> str | None:
         """Why it backs off, in words; None when it does not."""
-        return self._judgement.reason
+        return self._state.reason
 
-    def hold_for(self) -> float:
+    def back_off_for(self) -> float:
         """Seconds to claim nothing, then to ask again; 0: claim. Infinite while the worker is paused."""
         now = self._clock()
         # Heartbeats read the load as well, but decide nothing.
         if (
             not self._is_off
-            and now >= self._judgement.until
+            and now >= self._state.until
             and now - self._judged_at >= (LOOK_SECONDS if self.reason is None else 0.0)
         ):
             self._judge(now)
-        return float("inf") if self._mode.is_paused else max(0.0, self._judgement.until - now)
+        return float("inf") if self._mode.is_paused else max(0.0, self._state.until - now)
 
     def load(self) -> Load | None:
         """The load, not older than a second; None where the machine does not tell."""
@@ -147,7 +149,7 @@ class Backpressure:
 
     def seconds_left(self) -> float:
         """Seconds until the next look while it backs off, else 0."""
-        return max(0.0, self._judgement.until - self._clock())
+        return max(0.0, self._state.until - self._clock())
 
     def _look(self, now: float) -> None:
         self._looked_at = now
@@ -161,18 +163,18 @@ class Backpressure:
 
     def _judge(self, now: float) -> None:
         self._judged_at = now
-        load, was, begun = self.load(), self._judgement, self._activity.begun
+        load, was, begun = self.load(), self._state, self._activity.begun
         # Short jobs may begin and end between two looks. A paused worker claims nothing, excused or not.
         is_idle = not (self._activity.is_busy or begun > self._begun or self._mode.is_paused)
         self._begun = begun
-        self._judgement = decide(was, load, self._limits, now, is_idle=is_idle)
-        if self._judgement.mode != was.mode:
+        self._state = decide(was, load, self._limits, now, is_idle=is_idle)
+        if self._state.mode != was.mode:
             self._log_change(was, load, now)
         if (self.reason is None) != (was.reason is None):
             self._changed()
 
-    def _log_change(self, was: Judgement, load: Load | None, now: float) -> None:
-        match was.mode, self._judgement.mode:
+    def _log_change(self, was: BackoffState, load: Load | None, now: float) -> None:
+        match was.mode, self._state.mode:
             case _, "held":
                 log.warning(
                     "backing off: %s, %g s",

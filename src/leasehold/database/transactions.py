@@ -40,7 +40,7 @@ class Transaction(OpenTransaction):
         self._transaction = transaction
         self._pool = pool
         self._is_committing = False
-        self._is_told = False
+        self._is_logged = False
         self._has_failed = False
         self.was_cut = False
 
@@ -98,7 +98,7 @@ class Transaction(OpenTransaction):
         """
         if self._is_committing:
             return
-        if not self._is_told and _is_over(self.connection):
+        if not self._is_logged and _is_over(self.connection):
             log.error("%s", TransactionEnded())
         try:
             await asyncio.wait_for(self._transaction.rollback(), CLOSE_SECONDS)
@@ -129,7 +129,7 @@ class Transaction(OpenTransaction):
     def _check(self, sql: str | None = None) -> None:
         """Raise TransactionEnded if it has; asyncpg knows, so nothing is asked of the database."""
         if _is_over(self.connection):
-            self._is_told = True
+            self._is_logged = True
             culprit = "" if sql is None else f" The statement: {' '.join(sql.split()):.{MOST_SQL}}"
             raise TransactionEnded(f"{TransactionEnded()}{culprit}")
 

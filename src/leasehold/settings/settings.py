@@ -317,8 +317,8 @@ def _build(given: Mapping[str, Given]) -> Settings:
     try:
         return Settings(**values)  # pyright: ignore[reportArgumentType]
     except SettingsError as error:
-        told = [name for name in Settings.__struct_fields__ if name in given and f"{name} = " in str(error)]
-        origins = [f"{name} from {given[name].origin}" for name in told]
+        wrong = [name for name in Settings.__struct_fields__ if name in given and f"{name} = " in str(error)]
+        origins = [f"{name} from {given[name].origin}" for name in wrong]
         raise SettingsError(f"{error} ({', '.join(origins)})") from error
 
 

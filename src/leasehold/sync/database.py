@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any
 
 from leasehold.asks import Rows
-from leasehold.drivers import call_text, fetch_psycopg_alone, told
+from leasehold.drivers import call_text, fetch_psycopg_alone, raising_ours
 from leasehold.errors import BadInput, DatabaseUnavailable
 
 CONNECT_SECONDS = 10
@@ -45,30 +45,30 @@ class SyncDatabase:
         self._timeout = timeout
         self._pool: Any = None
         self._process: int | None = None
-        self._turn = Lock()
+        self._lock = Lock()
 
     def call(self, function: str, *values: Any) -> Rows:
         """Call `leasehold.<function>`; it commits by itself."""
-        with told(), self.connection() as connection:
+        with raising_ours(), self.connection() as connection:
             return fetch_psycopg_alone(connection, call_text(function, len(values), style="format"), values)
 
     @contextmanager
     def connection(self) -> Generator[Any]:
         """A connection of the pool that commits each statement by itself. What is raised in the block stays as it is."""
         with ExitStack() as stack:
-            with told():
+            with raising_ours():
                 connection = stack.enter_context(self._opened().connection(timeout=self._timeout))
             yield connection
 
     def close(self) -> None:
         """Close all connections. The next call opens new ones."""
-        with self._turn:
+        with self._lock:
             pool, self._pool = self._pool, None
             if pool is not None and self._process == os.getpid():
                 pool.close()
 
     def _opened(self) -> Any:
-        with self._turn:
+        with self._lock:
             if self._pool is None or self._process != os.getpid():
                 self._pool = self._new_pool()
                 self._process = os.getpid()

@@ -6,7 +6,7 @@ from typing import Literal
 import pytest
 
 from leasehold.actors.identity import WorkerMode
-from leasehold.actors.worker.backpressure import Backpressure, BackpressureLimits, Judgement, Readable, decide
+from leasehold.actors.worker.backpressure import BackoffState, Backpressure, BackpressureLimits, Readable, decide
 from leasehold.actors.worker.machine import Load, Reading
 from tests.support.machines import FakeClock, FakeResources
 
@@ -31,7 +31,7 @@ class Loaded:
     def after(self, seconds: float) -> float:
         """What it says so much later."""
         self.clock.now += seconds
-        return self.backpressure.hold_for()
+        return self.backpressure.back_off_for()
 
     def after_busy(self, seconds: float) -> float:
         """The same, while the machine used all of its CPU."""
@@ -147,7 +147,7 @@ def test_a_machine_that_does_not_tell_holds_nobody_back(caplog: pytest.LogCaptur
 
     loaded = Loaded(resources=Broken())
     for _ in range(3):
-        assert loaded.backpressure.hold_for() == 0.0
+        assert loaded.backpressure.back_off_for() == 0.0
         assert loaded.backpressure.load() is None
         loaded.clock.now += 5
     assert [record.getMessage() for record in caplog.records] == [
@@ -242,7 +242,7 @@ def test_what_is_decided_follows_from_the_load_the_idleness_and_what_was_decided
     was: Literal["free", "held", "excused"], memory: float, cpu: float, is_idle: bool, mode: str
 ) -> None:
     load = Load(memory=memory, memory_limit=2**31, cpu=cpu, cpu_limit=2.0)
-    before = Judgement(was, "CPU" if was == "held" else None, 80.0, 100.0 if was == "held" else 0.0)
+    before = BackoffState(was, "CPU" if was == "held" else None, 80.0, 100.0 if was == "held" else 0.0)
     now = decide(before, load, LIMITS, 100.0, is_idle=is_idle)
     assert now.mode == mode
     assert (now.reason is not None, now.until) == ((True, 110.0) if mode == "held" else (False, 0.0))
@@ -250,4 +250,4 @@ def test_what_is_decided_follows_from_the_load_the_idleness_and_what_was_decided
 
 
 def test_a_reading_that_fails_lets_go_of_a_worker_that_is_held() -> None:
-    assert decide(Judgement("held", "CPU", 80.0, 100.0), None, LIMITS, 100.0, is_idle=False) == Judgement()
+    assert decide(BackoffState("held", "CPU", 80.0, 100.0), None, LIMITS, 100.0, is_idle=False) == BackoffState()

@@ -126,7 +126,7 @@ class Matching:
         given = {f"{verb}_{name}": getattr(self, prefix + name) for name in ("after", "before")}
         return {name: None if text is None else parse_instant(text) for name, text in given.items()}
 
-    def is_meant(self, ids: tuple[int, ...]) -> bool:
+    def is_given(self, ids: tuple[int, ...]) -> bool:
         """Whether to choose by these flags rather than by ids. Raises BadInput if that is not clear."""
         if ids:
             if used := [*self.choices(), *(name for name in MODES if getattr(self, name))]:
@@ -236,7 +236,7 @@ async def jobs_cancel(
       leasehold jobs cancel --queue crawl --state scheduled --dry-run
     """
     ids = (*([job_id] if job_id is not None else []), *more)
-    is_bulk = matching.is_meant(ids)
+    is_bulk = matching.is_given(ids)
     async with context.client() as client:
         if is_bulk:
             filters = {**matching.filters(), "reason": reason}
@@ -266,7 +266,7 @@ async def jobs_retry(
       leasehold jobs retry --failed --kind crawl --error-type TimeoutError --dry-run
     """
     ids = (*([job_id] if job_id is not None else []), *more)
-    is_bulk = matching.is_meant(ids)
+    is_bulk = matching.is_given(ids)
     async with context.client() as client:
         if is_bulk:
             return await change_matching(context, client.jobs.retry_all, matching.filters(), "retried")
@@ -312,7 +312,7 @@ async def jobs_trigger(
       leasehold jobs trigger --kind crawl --error-type TimeoutError --dry-run
     """
     ids = (*([job_id] if job_id is not None else []), *more)
-    is_bulk = matching.is_meant(ids)
+    is_bulk = matching.is_given(ids)
     async with context.client() as client:
         if is_bulk:
             return await change_matching(context, client.jobs.trigger_all, matching.filters(), "triggered")

@@ -141,7 +141,7 @@ def choose_commands(tokens: Sequence[str]) -> frozenset[str]:
     """The commands that these words may mean. There are some too many if a value looks like a command, and all if no
     command is named."""
     chosen: set[str] = set()
-    for word, following in pairwise([*tokens, ""]):
-        one = word if word in MODULES else f"{word} {following}"
-        chosen |= {one} if one in MODULES else {name for name in MODULES if name.startswith(f"{word} ")}
+    for token, following in pairwise([*tokens, ""]):
+        one = token if token in MODULES else f"{token} {following}"
+        chosen |= {one} if one in MODULES else {name for name in MODULES if name.startswith(f"{token} ")}
     return frozenset(chosen or MODULES)

@@ -14,7 +14,7 @@ MOST_MARKS = 400
 MOST_RECENT = 50_000
 
 
-class Told:
+class Reported:
     """Remembers changes by identity for a while, the last 50,000 at least, and by number and sum of job ids for each second."""
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Told:
         return sorted(
             second
             for second, (count, ids) in counts.items()
-            if (told := self._seconds.get(second, (0, 0)))[0] < count or (told[0] == count and told[1] != ids)
+            if (known := self._seconds.get(second, (0, 0)))[0] < count or (known[0] == count and known[1] != ids)
         )
 
     def late(self, changes: Iterable[Change]) -> list[Change]:
@@ -63,10 +63,10 @@ class Told:
         for identity in old:
             del self._recent[identity]
         oldest = microseconds_of(seconds_before) // SECOND
-        self._seconds = {second: told for second, told in self._seconds.items() if second >= oldest}
+        self._seconds = {second: known for second, known in self._seconds.items() if second >= oldest}
 
 
-class Settled:
+class Watermark:
     """The moment before which nothing can appear any more, since every transaction of that time has ended.
 
     A look is marked with the number of a transaction that began with it: once the oldest one that is open is younger, all
