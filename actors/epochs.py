@@ -1,8 +1,8 @@
 """Notices that the database has begun a new epoch, after a failover or a restore that may have lost the last commits.
 
 Every new connection of the process is greeted: it is asked for the epoch of its server. If that is another epoch than
-the process's, neither this connection nor the older ones can be used until the process has turned to the new epoch. A
-process without a worker holds no jobs, and turns at once.
+the process's, neither this connection nor the older ones can be used until the process has moved to the new epoch. A
+process without a worker holds no jobs, and moves at once.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class EpochWatch:
     Attributes:
         epoch: the epoch of the process; None before the first connection.
         position: the last known position of the database in this epoch.
-        noticed: set when there may be another epoch to turn to.
-        is_over: whether this epoch may be over, and the process has not turned yet.
+        noticed: set when there may be another epoch to move to.
+        is_over: whether this epoch may be over, and the process has not moved yet.
         asked_at: when the database last told its epoch, in the time of trio.
         rides_by: until when a poll of an idle worker is to ask.
     """
@@ -55,7 +55,7 @@ class EpochWatch:
         return self._generation
 
     def wait_for_change(self) -> None:
-        """Tell that a worker waits for `noticed`. It calls `begin` when it holds nothing of the former epoch."""
+        """Note that a worker waits for `noticed`. It calls `begin` when it holds nothing of the former epoch."""
         self._holds_jobs = True
 
     async def greet(self, connection: Caller) -> None:

@@ -118,7 +118,7 @@ def _reaper_values(reaper: Reaper) -> Iterator[tuple[str, Values]]:
 
 
 class Watched:
-    """An actor that is to make progress: `mark` changes with each turn, or is None while there is nothing to do."""
+    """An actor that is to make progress: `mark` changes with each round, or is None while there is nothing to do."""
 
     def __init__(self, name: str, mark: Callable[[], object]) -> None:
         self.name = name

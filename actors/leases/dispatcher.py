@@ -179,11 +179,11 @@ class Dispatcher:
             # No claim is in flight: a later one sees the pause for itself.
             paused, self._paused = self._paused, set()
             await self._reconciler.hand_back(self._backlog.take_out(paused))
-        held_back = self._back_off_for()
-        if held_back:
+        seconds = self._back_off_for()
+        if seconds:
             self._is_poll = False
             await self._reconciler.hand_back(self._backlog.clear())
-            await self._signal.wait(min(held_back, RECONCILE_SECONDS))
+            await self._signal.wait(min(seconds, RECONCILE_SECONDS))
             return
         size = min(self._claim_size(), MOST_CLAIMED)
         if size == 0:
@@ -205,7 +205,7 @@ class Dispatcher:
             await self._wait(next_due)
 
     async def _poll_once(self, size: int) -> None:
-        """Claim at the next turn if there may be a job, else wait. Each minute a poll claims all the same, to look closer."""
+        """Claim in the next round if there may be a job, else wait. Each minute a poll claims all the same, to look closer."""
         next_claim = await self.look.ask()
         self._found_nothing = not isinstance(next_claim, float) or next_claim > 0
         self._expects_more = next_claim is not None

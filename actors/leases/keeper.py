@@ -173,7 +173,7 @@ class Keeper:
             timeout=ANSWER_SECONDS,
         )
         if any(row["reason"] != "busy" for row in rows):
-            # A pooler may have kept this connection over a failover. Then the turn to the new epoch tells what is lost.
+            # A pooler may have kept this connection over a failover. Then the change of epoch shows what is lost.
             await self._process.epochs.in_thread(portal).greet(connection)
         if incarnation is not self._identity.incarnation:
             return  # the worker has taken a new incarnation meanwhile; the jobs that it kept are still due

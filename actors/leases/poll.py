@@ -143,7 +143,7 @@ class EpochRider:
         return {"known": watch.epoch, "seen": watch.position}
 
     def take_answer(self, row: Row) -> None:
-        """What the database has told. Raises EpochOver if the process has to turn to another epoch first, and DatabaseUnavailable
+        """What the database has told. Raises EpochOver if the process has to move to another epoch first, and DatabaseUnavailable
         where the connection leads to a standby."""
         if "epoch" not in row:
             return  # a database of the release before

@@ -146,7 +146,7 @@ class Slot:
     async def _take(self) -> HeldJob | None:
         """The next job, when there is room for its outcome; None when the backlog is closed, or lets the slot go.
 
-        Lets the other tasks turn every few jobs.
+        Lets the other tasks run every few jobs.
         """
         self._jobs_begun += 1
         if self._jobs_begun % JOBS_PER_CHECKPOINT == 0:

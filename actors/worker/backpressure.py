@@ -58,14 +58,14 @@ class BackpressureLimits(msgspec.Struct, frozen=True):
 class BackoffState(msgspec.Struct, frozen=True):
     """The last decision.
 
-    Modes: a *free* worker claims. A *held* one does not. An *excused* one was held for CPU alone and runs nothing: it
+    Modes: a *free* worker claims. A *backing off* one does not. An *excused* one backed off for CPU alone and runs nothing: it
     claims until it has run something.
 
     Attributes:
-        reason: why it is held, in words. since: when that began. until: when to decide again. Both in seconds.
+        reason: why it backs off, in words. since: when that began. until: when to decide again. Both in seconds.
     """
 
-    mode: Literal["free", "held", "excused"] = "free"
+    mode: Literal["free", "backing off", "excused"] = "free"
     reason: str | None = None
     since: float = 0.0
     until: float = 0.0
@@ -82,7 +82,7 @@ def decide(
     is_cpu_alone = find_strain(load, limits.memory, 1.0) is None
     if is_cpu_alone and is_idle and was.mode != "free":
         return BackoffState("excused")
-    return BackoffState("held", reason, was.since if was.mode == "held" else now, now + limits.seconds)
+    return BackoffState("backing off", reason, was.since if was.mode == "backing off" else now, now + limits.seconds)
 
 
 class Backpressure:
@@ -175,17 +175,17 @@ class Backpressure:
 
     def _log_change(self, was: BackoffState, load: Load | None, now: float) -> None:
         match was.mode, self._state.mode:
-            case _, "held":
+            case _, "backing off":
                 log.warning(
                     "backing off: %s, %g s",
                     self.reason,
                     self._limits.seconds,
                     extra={"memory": _rounded(load and load.memory), "cpu": _rounded(load and load.cpu)},
                 )
-            case "held", "excused":
+            case "backing off", "excused":
                 cpu = describe_cpu(load).replace("%", " %") if load else "?"
                 log.info("claiming all the same: CPU %s, but this worker runs nothing", cpu)
-            case "held", "free":
+            case "backing off", "free":
                 log.info("resuming after %.0f s: %s", now - was.since, describe_load(load) if load else "no reading")
             case _:
                 pass

@@ -38,7 +38,7 @@ class EpochChange:
     async def run(self) -> None:
         """Move until cancelled. Raises DatabaseUnavailable; called again, it goes on where it was.
 
-        Before this runs, a worker holds no jobs, and `EpochWatch` turns the process by itself.
+        Before this runs, a worker holds no jobs, and `EpochWatch` moves the process by itself.
         """
         self._epochs.wait_for_change()
         async with self._parts.process.database.reserve("epoch change", greeted=False) as connection:

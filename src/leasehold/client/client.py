@@ -285,7 +285,7 @@ class Client(Enqueues):
 
     @cached_property
     def tokens(self) -> Tokens:
-        """Bearer tokens of the gateway: `await client.tokens.list()`."""
+        """Access tokens of the gateway: `await client.tokens.list()`."""
         return Tokens(self._core)
 
 

@@ -83,7 +83,7 @@ class ReservedConnection(Caller):
                     self._generation = self._connector.generation
                     self.opened += 1
                     if self._generation != generation:
-                        raise EpochOver  # what is to be sent was said before the process turned to another epoch
+                        raise EpochOver  # what is to be sent was said before the process moved to another epoch
                 try:
                     with left_when_read_only(self._connection):
                         return await action(self._connection)

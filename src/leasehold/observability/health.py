@@ -32,7 +32,7 @@ class Verdict(msgspec.Struct, frozen=True):
 class Health:
     """What the probes of a process answer.
 
-    Alive: the event loop turns, and no actor is stuck. A lost database does not count, because a restart does not bring
+    Alive: the event loop runs, and no actor is stuck. A lost database does not count, because a restart does not bring
     it back. Ready: it is alive, the database answered when it was last asked, it has started and does not drain.
     Started: every actor has registered and the database has answered once.
 
@@ -57,7 +57,7 @@ class Health:
         self.is_draining = False
 
     def beat(self) -> None:
-        """Note that the event loop turns."""
+        """Note that the event loop runs."""
         self._looped_at = self._now()
 
     def database_answered(self) -> None:
@@ -71,7 +71,7 @@ class Health:
 
     @property
     def lag(self) -> float:
-        """Seconds since the event loop last turned."""
+        """Seconds since the event loop last ran."""
         return self._now() - self._looped_at
 
     def ask(self, question: Question) -> Sequence[Verdict]:
@@ -86,7 +86,7 @@ class Health:
 
     def _life(self) -> list[Verdict]:
         lag = self.lag
-        blocked = f"it has not turned for {lag:.0f} s; a handler blocks it" if lag > self._stale_seconds else None
+        blocked = f"it has not run for {lag:.0f} s; a handler blocks it" if lag > self._stale_seconds else None
         return [Verdict("event loop", blocked), *(Verdict(name, problem) for name, problem in self.stuck.items())]
 
     def _database(self) -> Verdict:

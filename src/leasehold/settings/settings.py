@@ -180,7 +180,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     gateway_host: Annotated[str, Meta(min_length=1, description="Address that the gateway binds.")] = "127.0.0.1"
     gateway_port: Annotated[int, Meta(ge=0, le=65_535, description="Port of the gateway; 0 picks a free one.")] = 8420
     gateway_token: Annotated[
-        str | None, Meta(description="Bearer token that the gateway asks for; needed off loopback.")
+        str | None, Meta(description="Access token that the gateway asks for; needed off loopback.")
     ] = None
     gateway_cors_origins: Annotated[
         tuple[Annotated[str, Meta(min_length=1)], ...],

@@ -42,7 +42,7 @@ def test_an_event_loop_that_has_not_turned_for_too_long_is_no_life() -> None:
     assert wrong(health.ask("livez")) == []
     clock.now += 0.1
     (verdict,) = health.ask("livez")
-    assert verdict.problem == "it has not turned for 30 s; a handler blocks it"
+    assert verdict.problem == "it has not run for 30 s; a handler blocks it"
     health.beat()
     assert wrong(health.ask("livez")) == []
 

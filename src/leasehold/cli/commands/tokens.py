@@ -120,7 +120,7 @@ async def tokens_create(
     expires_in: Annotated[str | None, EXPIRES] = None,
     context: Annotated[CommandContext, INJECTED],
 ) -> MadeToken:
-    """Make a bearer token for the gateway.
+    """Make an access token for the gateway.
 
     The token is printed this one time, alone on standard output; the database stores a hash. Two tokens of a name may be active,
     so that a new one can replace the old one. With the first one, the gateway no longer serves callers without a token,

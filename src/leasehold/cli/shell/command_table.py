@@ -120,7 +120,7 @@ PARENTS = {
     "egress": "Identities under which jobs call servers of others: list, add, retire, test them.",
     "import": "Move the jobs and schedules of another queue in: define it, look, run it.",
     "compat": "The tables and functions of task workers, so that their SQL goes on working: make them, remove them.",
-    "tokens": "Make, rotate, list and revoke the gateway's bearer tokens; read what was done with them.",
+    "tokens": "Make, rotate, list and revoke the gateway's access tokens; read what was done with them.",
     "config": "Show the effective settings.",
 }
 # These tell what they do for as long as they run; the others speak up only when something is wrong.
