@@ -85,10 +85,11 @@ def assemble(
     keeper = Keeper(worker, pulse)
     processes = pool_for(app, mode.slots, host.progress_sink)
     slots = SlotContext(
-        identity, trio.CapacityLimiter(mode.slots), backlog, settler.outcomes, cache(app.middlewares_of), worker.announcer,
-        processes, host, holdings, mode, roster,
+        identity, trio.CapacityLimiter(mode.slots), backlog, settler.outcomes, middlewares=cache(app.middlewares_of),
+        announcer=worker.announcer, processes=processes, host=host, holdings=holdings, mode=mode, roster=roster,
     )  # fmt: skip
     return WorkerParts(
-        worker.process, identity, mode, holdings, worker.announcer, roster, is_urgent, backpressure, backlog, dispatcher, host,
-        progress, settler, pulse, keeper, sweeper, processes, Crew(slots),
+        process=worker.process, identity=identity, mode=mode, holdings=holdings, announcer=worker.announcer, roster=roster,
+        is_urgent=is_urgent, backpressure=backpressure, backlog=backlog, dispatcher=dispatcher, host=host, progress=progress,
+        settler=settler, pulse=pulse, keeper=keeper, sweeper=sweeper, processes=processes, crew=Crew(slots),
     )  # fmt: skip

@@ -99,6 +99,7 @@ class Presence:
         seconds: float,
         vitals: Callable[[], Vitals],
         carry_out: CarryOut = refuse,
+        *,
         is_urgent: Signal | None = None,
         place: Place = anywhere,
     ) -> None:

@@ -66,8 +66,8 @@ class Worker:
             process.settings.heartbeat_seconds,
             controls.vitals,
             controls.carry_out,
-            parts.is_urgent,
-            controls.take_place,
+            is_urgent=parts.is_urgent,
+            place=controls.take_place,
         )
         parts.dispatcher.look.carry(EpochRider(process.epochs))
         parts.dispatcher.look.carry(self.presence)
