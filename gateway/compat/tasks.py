@@ -18,7 +18,7 @@ from leasehold.gateway.nouns.capacity import KeyParameters, RecentParameters
 from leasehold.gateway.nouns.jobs import JobsParameters, JobView
 from leasehold.gateway.nouns.jobs_enqueue import NO_ARGS, EnqueuedBody, JobBody, read_part
 from leasehold.gateway.routing.routes import Call, NoParameters, Reply
-from leasehold.records.jobs import QUEUED, JobRecord
+from leasehold.records.jobs import JobRecord
 from leasehold.records.queues import QueueCounts
 from leasehold.validation import LARGEST_BIGINT
 
@@ -137,7 +137,8 @@ class ActiveTasks(msgspec.Struct, frozen=True, kw_only=True):
     next: str | None = None
 
 
-STATUS = {**dict.fromkeys(QUEUED, "pending"), "cancelled": "failed"}
+WAITING = ("pending", "scheduled", "waiting", "blocked")
+STATUS = {**dict.fromkeys(WAITING, "pending"), "cancelled": "failed"}
 """Which of their states is meant by ours, where it has another name."""
 
 

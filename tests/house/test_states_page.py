@@ -1,13 +1,9 @@
-"""docs/jobs.md has a line for each state that the database knows, and its diagram shows all of them. Python and the dashboard know
-the same."""
+"""docs/jobs.md has a line for each state that the database knows, and its diagram shows all of them."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import get_args
-
-from leasehold.records.jobs import ListedState
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "jobs.md").read_text("utf-8")
@@ -31,14 +27,3 @@ def test_the_page_says_of_each_state_how_in_how_out_and_who_ends_it() -> None:
 def test_the_diagram_shows_each_state() -> None:
     diagram = PAGE.split("```mermaid", 1)[1].split("```", 1)[0]
     assert states() <= set(re.findall(r"\w+", diagram))
-
-
-def test_python_and_the_dashboard_know_the_same_states() -> None:
-    listed = set(get_args(ListedState))
-    assert listed == states() | {"stale"}
-    head = (
-        (ROOT / "gateway" / "dashboard" / "base" / "filter.js")
-        .read_text("utf-8")
-        .partition("export const QUALIFIERS")[0]
-    )
-    assert set(re.findall(r'"(\w+)"', head)) == listed

@@ -3,13 +3,7 @@ import { BigNumber } from "./json.js";
 
 /** @typedef {{name: string, value: string}} Term */
 
-// The states of jobs, as `leasehold.records.jobs` has them.
-export const QUEUED = ["pending", "scheduled", "waiting", "blocked"];
-export const HELD = ["claimed", "running"];
-export const UNFINISHED = [...QUEUED, ...HELD];
-/** Those of a job that may run once more. */
-export const UNSUCCESSFUL = ["failed", "cancelled"];
-export const STATES = [...UNFINISHED, "completed", ...UNSUCCESSFUL, "stale"];
+export const STATES = ["pending", "scheduled", "waiting", "blocked", "claimed", "running", "completed", "failed", "cancelled", "stale"];
 export const QUALIFIERS = ["state", "kind", "queue", "key", "worker", "args.", "metadata.", "older", "newer"];
 const SECONDS = { s: 1, m: 60, min: 60, h: 3600, d: 86400, w: 604800 };
 const TERM = /([A-Za-z]+(?:\.[^\s:"]+)?):(?:"((?:[^"\\]|\\.)*)"|(\S*))|(\S+)/g;

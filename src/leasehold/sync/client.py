@@ -19,7 +19,7 @@ from leasehold.jobs.middleware import announce_after_commit, events_of
 from leasehold.jobs.new_job import JobOptions, NewJob
 from leasehold.records.jobs import EnqueuedJob, JobRecord
 from leasehold.sync.chains import SyncChains, wait_for_end
-from leasehold.sync.core import SyncCore, SyncEnqueueMiddleware, SyncPart, enqueue_through, refused_if_async
+from leasehold.sync.core import SyncCore, SyncEnqueueMiddleware, SyncPart, enqueue_in_turn, refused_if_async
 
 if TYPE_CHECKING:
     from leasehold.app import App
@@ -136,7 +136,7 @@ class SyncClient(SyncPart):
             return []
         core = self._core
         layers = core.middlewares if core.app is None else [*core.app.enqueue_middlewares, *core.middlewares]
-        return enqueue_through(layers, partial(self._enqueue, connection=connection, notify=notify), jobs)
+        return enqueue_in_turn(layers, partial(self._enqueue, connection=connection, notify=notify), jobs)
 
     def _enqueue(
         self, jobs: Sequence[NewJob[Any]], /, *, connection: BlockingConnection | None, notify: bool

@@ -135,7 +135,7 @@ class SyncEnqueueMiddleware(Protocol):
         ...
 
 
-def enqueue_through(layers: Sequence[Any], enqueue: SyncEnqueueNext, jobs: Sequence[NewJob]) -> list[EnqueuedJob]:
+def enqueue_in_turn(layers: Sequence[Any], enqueue: SyncEnqueueNext, jobs: Sequence[NewJob]) -> list[EnqueuedJob]:
     """Run `enqueue` inside the middlewares, the first outermost. Raises BadInput, before anything is written, for an async one."""
     call = enqueue
     for layer in reversed([refused_if_async(each) for each in layers]):

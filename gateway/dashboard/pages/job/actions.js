@@ -1,12 +1,15 @@
 // What can be done with one job.
 import { call } from "../../base/api.js";
-import { HELD, UNFINISHED, UNSUCCESSFUL } from "../../base/filter.js";
 import { html, useState } from "../../base/html.js";
 import { parseJson, writeJson } from "../../base/json.js";
 import { go, hrefOf } from "../../base/router.js";
 import { may } from "../../base/session.js";
 import { Confirm, FormDialog, textsOf } from "../../parts/dialog.js";
 import { attempt, toast } from "../../parts/toasts.js";
+
+const OPEN = ["pending", "scheduled", "waiting", "blocked", "claimed", "running"];
+const HELD = ["claimed", "running"];
+const REOPENED = ["failed", "cancelled"];
 
 /** @param {{job: any, onDone: () => void}} props */
 export function Actions({ job, onDone }) {
@@ -18,10 +21,10 @@ export function Actions({ job, onDone }) {
     toast(text);
     onDone();
   });
-  const isOpen = UNFINISHED.includes(job.state);
+  const isOpen = OPEN.includes(job.state);
   return html`<div class="actions" role="group" aria-label="Do with this job">
     ${may("operate") ? html`
-      ${UNSUCCESSFUL.includes(job.state) ? html`<button onClick=${() => run("retry", "It runs again.")}>Retry</button>` : null}
+      ${REOPENED.includes(job.state) ? html`<button onClick=${() => run("retry", "It runs again.")}>Retry</button>` : null}
       ${job.state === "scheduled" ? html`<button onClick=${() => run("trigger", "It is due now.")}>Run now</button>` : null}
       ${HELD.includes(job.state) || job.state === "completed" ? null : html`<button onClick=${() => setOpen("edit")}>Edit</button>`}
       ${isOpen ? html`<button class="danger" onClick=${() => setOpen("cancel")}>Cancel</button>` : null}` : null}

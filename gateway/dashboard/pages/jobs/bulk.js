@@ -1,5 +1,4 @@
 // What can be done with many jobs: first a trial that says how many would change and why some would not, then the real thing.
-import { QUEUED, UNFINISHED, UNSUCCESSFUL } from "../../base/filter.js";
 import { html, useState } from "../../base/html.js";
 import { attempt } from "../../parts/toasts.js";
 import { tryOut, Verdict } from "../../parts/trial.js";
@@ -14,10 +13,10 @@ const ACTIONS = [
   { name: "delete", verb: "Delete", done: "deleted", isDangerous: true },
 ];
 const STATES_OF = {
-  retry: UNSUCCESSFUL,
+  retry: ["failed", "cancelled"],
   trigger: [],
-  cancel: UNFINISHED,
-  delete: [...QUEUED, "completed", ...UNSUCCESSFUL],
+  cancel: ["pending", "scheduled", "waiting", "blocked", "claimed", "running"],
+  delete: ["pending", "scheduled", "waiting", "blocked", "completed", "failed", "cancelled"],
 };
 
 /**

@@ -1,6 +1,6 @@
 // One queue: what it waits for, what comes and goes, its limits, its ageing and its key groups.
 import { get } from "../../../base/api.js";
-import { termText, UNFINISHED } from "../../../base/filter.js";
+import { termText } from "../../../base/filter.js";
 import { html } from "../../../base/html.js";
 import { useLoaded } from "../../../base/loading.js";
 import { hrefOf } from "../../../base/router.js";
@@ -15,6 +15,7 @@ import { PauseButton, pathOfQueue } from "./pause.js";
 import { Marks, rowsOf } from "./queues.js";
 
 const REFRESH_SECONDS = 5;
+const STATES = ["pending", "scheduled", "waiting", "blocked", "claimed", "running"];
 
 /** @param {{name: string}} props */
 export function QueuePage({ name: queue }) {
@@ -64,7 +65,7 @@ function Figures({ row, queue }) {
   const rates = row?.rates;
   const out = rates?.seconds ? (rates.completed + rates.failed) / rates.seconds : null;
   return html`<div class="figures">
-    ${UNFINISHED.filter((state) => state === "pending" || state === "running" || row?.counts[state]).map((state) => html`<a class="figure" key=${state} href=${jobs(state)}>
+    ${STATES.filter((state) => state === "pending" || state === "running" || row?.counts[state]).map((state) => html`<a class="figure" key=${state} href=${jobs(state)}>
       <b>${count(row?.counts[state] ?? 0)}${state === "pending" && row?.is_partial ? " or more" : ""}</b>${state}</a>`)}
     <div class="figure"><b>${rate(row?.capacity?.arrivals_per_second)}</b>in</div>
     <div class="figure"><b>${rate(out)}</b>out</div>
