@@ -162,7 +162,7 @@ async def test_nobody_waits_for_suspects_and_a_token_that_was_good_is_none() -> 
 
 @under_asyncio
 async def test_guesses_push_no_good_token_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(token_cache, "MOST_REMEMBERED", 3)
+    monkeypatch.setattr(token_cache, "MOST_CACHED", 3)
     bundle = Bundle()
     good = bundle.add()
     await bundle.tokens.find(good)
