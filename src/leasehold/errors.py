@@ -334,13 +334,13 @@ class ActorFailed(LeaseholdError):
 
 
 def attach_report(error: E, report: dict[str, Any]) -> E:
-    """Have the failed attempt tell this instead of what `error` says itself: it stands for one raised elsewhere."""
+    """Record this report of the failed attempt instead of a description of `error`, which stands for one raised elsewhere."""
     error.__dict__["leasehold_report"] = report
     return error
 
 
 def report_of(error: BaseException) -> dict[str, Any] | None:
-    """What `attach_report` gave it."""
+    """What `attach_report` attached."""
     return error.__dict__.get("leasehold_report")
 
 

@@ -142,7 +142,7 @@ def _is_over(connection: Any) -> bool:
 
 
 async def discard(pool: Any, connection: Any) -> None:
-    """Throw a connection away of which nobody knows whether it is in a transaction; closing it undoes what is open."""
+    """Close a connection that may still be in a transaction; closing it rolls that back."""
     with suppress(*TROUBLE):
         connection.terminate()
     await release(pool, connection)

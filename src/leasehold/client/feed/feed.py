@@ -1,13 +1,13 @@
 """A feed: what happens to jobs and workers, read from the database a little at a time.
 
-Ends of jobs and all that stands in job_events are told at least once and almost always once, in the order of their times.
+Ends of jobs and all that stands in job_events are reported at least once and almost always once, in the order of their times.
 A change is visible when its transaction has committed, which may be after later ones: so each look goes over the last
-`OVERLAP` again and leaves out what was told, and every few seconds the numbers of each second are compared with what was
-told, back to the oldest transaction that was open (at most `LONGEST`). If a second has more
+`OVERLAP` again and leaves out what was reported, and every few seconds the numbers of each second are compared with what was
+reported, back to the oldest transaction that was open (at most `LONGEST`). If a second has more
 rows than last time, it reports the new ones; if it no longer knows which are new, it reports all of them.
 
 Creation, claim, start, and workers that come and go are looked at as they are at each look; what came and went between
-two looks is not told, nor told again later.
+two looks is not reported, nor later.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Feed:
     Attributes:
         is_behind: there is more than one look takes; look again at once.
         lag: how far it is behind.
-        cursor: microseconds since 1970. Whatever happened before, and was not told by this feed, cannot appear any more:
+        cursor: microseconds since 1970. Whatever happened before, and was not reported by this feed, cannot appear any more:
             `replay` from there tells all that is later.
     """
 
@@ -84,7 +84,7 @@ class Feed:
         return sorted(found, key=lambda change: change.at)
 
     async def skip(self) -> None:
-        """Forget what was not told yet and go on from now."""
+        """Forget what was not reported yet and go on from now."""
         self._from = self._watermark = None
         self.is_behind = False
         await self.read()
@@ -125,7 +125,7 @@ class Feed:
         return fresh
 
     async def audit(self, horizon: Row) -> None:
-        """Compare what was told with what is there, and find what is there by now in the seconds that have grown.
+        """Compare what was reported with what is there, and find what is there by now in the seconds that have grown.
 
         Args:
             horizon: from get_horizon, with a mark.

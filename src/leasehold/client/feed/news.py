@@ -1,7 +1,7 @@
 """What the changes of a feed leave out, because it would be too much for everybody: log lines and progress of the jobs that
 somebody looks at, and what becomes of schedules.
 
-It shows the present. What happened while nobody looked is not told later; a log line is told at least once.
+It shows the present. What happened while nobody looked is not reported later; a log line is reported at least once.
 """
 
 from __future__ import annotations
