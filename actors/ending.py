@@ -27,7 +27,7 @@ from leasehold.settings.settings import FORCE_SECONDS
 log = logging.getLogger(__name__)
 
 LEAVE_SECONDS = 15.0  # connections to a database that is away take a while to close
-TELL_SECONDS = 0.5
+LOG_SECONDS = 0.5
 AGAIN_SECONDS = 0.1
 Phase = Literal["running", "draining", "interrupted", "over"]
 
@@ -56,10 +56,10 @@ class Ending:
         interrupt: Callable[[], object],
         drain_seconds: float,
         force_seconds: float = FORCE_SECONDS,
-        heard: Callable[[], object] = bool,
+        before_drain: Callable[[], object] = bool,
     ) -> None:
         self._drain = drain
-        self._heard = heard
+        self._before_drain = before_drain
         self._interrupt = interrupt
         self._drain_seconds = drain_seconds
         self._force_seconds = force_seconds
@@ -95,10 +95,10 @@ class Ending:
         finally:
             is_ending = self.has_begun or self._unanswered > 0
             for number, handler in handlers.items():
-                signal.signal(number, self._hear_late if is_ending else handler)
+                signal.signal(number, self._interrupt_late if is_ending else handler)
             signal.set_wakeup_fd(pipe, warn_on_full_buffer=False)
 
-    def _hear_late(self, _number: int, _frame: FrameType | None) -> None:
+    def _interrupt_late(self, _number: int, _frame: FrameType | None) -> None:
         """The actors have ended, and the process is on its way out: a second signal has nothing to interrupt any more."""
         if self._phase == "interrupted":
             os._exit(self.exit_code or 1)
@@ -112,7 +112,7 @@ class Ending:
         with reader:
             while True:
                 try:
-                    if not self._turn(reader, portal):
+                    if not self._wait_once(reader, portal):
                         break
                 except Exception:
                     # Without memory anything may fail, and a signal must be heard all the same.
@@ -120,10 +120,10 @@ class Ending:
                         os._exit(1)
                     sleep(AGAIN_SECONDS)
         if not self._has_left.wait(LEAVE_SECONDS):
-            _tell("ending a process that does not end by itself; the leases will run out", level=logging.ERROR)
+            _log_in_time("ending a process that does not end by itself; the leases will run out", level=logging.ERROR)
             os._exit(self.exit_code or 1)
 
-    def _turn(self, reader: socket.socket, portal: trio.lowlevel.TrioToken) -> bool:
+    def _wait_once(self, reader: socket.socket, portal: trio.lowlevel.TrioToken) -> bool:
         """Wait for a signal or for the time; False: nobody listens any more."""
         while self._unanswered:
             self._advance(portal)
@@ -142,18 +142,20 @@ class Ending:
         """Begin the next phase, or fail and change nothing."""
         match self._phase:
             case "running":
-                self._heard()
+                self._before_drain()
                 # Said first: a process without jobs may have ended before it says what it does.
-                _tell("draining: running jobs may finish for %s s; a second signal ends them", self._drain_seconds)
+                _log_in_time(
+                    "draining: running jobs may finish for %s s; a second signal ends them", self._drain_seconds
+                )
                 _call(portal, self._drain)
                 self._phase, self._until = "draining", monotonic() + self._drain_seconds
             case "draining":
                 _call(portal, self._interrupt)
                 self._phase, self._until = "interrupted", monotonic() + self._force_seconds
-                _tell("interrupting what still runs", level=logging.WARNING)
+                _log_in_time("interrupting what still runs", level=logging.WARNING)
             case "interrupted" | "over":
                 self._phase = "over"
-                _tell(
+                _log_in_time(
                     "ending although not everything could be interrupted; the leases will run out",
                     level=logging.WARNING,
                 )
@@ -172,15 +174,15 @@ def _call(portal: trio.lowlevel.TrioToken, function: Callable[[], object]) -> No
         portal.run_sync_soon(function)
 
 
-def _tell(text: str, *values: object, level: int = logging.INFO) -> None:
+def _log_in_time(text: str, *values: object, level: int = logging.INFO) -> None:
     """Log a line, and wait for it half a second at the most: code that blocks the process may hold the log's lock."""
     with suppress(RuntimeError, MemoryError):
-        told = threading.Event()
-        start_bare(_write, told, level, text, *values)
-        told.wait(TELL_SECONDS)
+        written = threading.Event()
+        start_bare(_write, written, level, text, *values)
+        written.wait(LOG_SECONDS)
 
 
-def _write(told: threading.Event, level: int, text: str, *values: object) -> None:
+def _write(written: threading.Event, level: int, text: str, *values: object) -> None:
     with suppress(MemoryError):
         log.log(level, text, *values)
-    told.set()
+    written.set()

@@ -1,8 +1,8 @@
 """Notices that the database has begun a new epoch, after a failover or a restore that may have lost the last commits.
 
 Every new connection of the process is greeted: it is asked for the epoch of its server. If that is another epoch than
-the process's, neither this connection nor the older ones can be used until the process has turned to the new epoch. A
-process without a worker holds no jobs, and turns at once.
+the process's, neither this connection nor the older ones can be used until the process has moved to the new epoch. A
+process without a worker holds no jobs, and moves at once.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class EpochWatch:
     Attributes:
         epoch: the epoch of the process; None before the first connection.
         position: the last known position of the database in this epoch.
-        noticed: set when there may be another epoch to turn to.
-        is_over: whether this epoch may be over, and the process has not turned yet.
+        noticed: set when there may be another epoch to move to.
+        is_over: whether this epoch may be over, and the process has not moved yet.
         asked_at: when the database last told its epoch, in the time of trio.
         rides_by: until when a poll of an idle worker is to ask.
     """
@@ -54,8 +54,8 @@ class EpochWatch:
         """Changes when connections that were greeted before must not be used any more. Read in any thread."""
         return self._generation
 
-    def wait_for_turn(self) -> None:
-        """Tell that a worker waits for `noticed`. It calls `turned` when it holds nothing of the former epoch."""
+    def wait_for_change(self) -> None:
+        """Note that a worker waits for `noticed`. It calls `begin` when it holds nothing of the former epoch."""
         self._holds_jobs = True
 
     async def greet(self, connection: Caller) -> None:
@@ -87,7 +87,7 @@ class EpochWatch:
         """Note that the database is in this epoch, and the process in another one."""
         if not self._holds_jobs:
             log.warning("the database has failed over or was restored: it has begun epoch %d", found)
-            self.turned(found)
+            self.begin(found)
         elif found != self._next:
             self._next = found
             self.suspect()
@@ -107,7 +107,7 @@ class EpochWatch:
         self._generation += 1
         self.noticed.set()
 
-    def turned(self, epoch: int) -> None:
+    def begin(self, epoch: int) -> None:
         """The process is in this epoch from now on."""
         if epoch != self.epoch:
             self.position = None

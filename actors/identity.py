@@ -28,7 +28,7 @@ class WorkerIdentity(msgspec.Struct):
         lease_seconds: how long a claim or a renewal holds, unless the kind says otherwise.
         renew_seconds: the time between two renewals of a job.
         retry: the back-off of kinds that have none of their own.
-        is_turning: whether it takes a new incarnation at present, and does not know yet which jobs it keeps.
+        is_changing_epoch: whether it takes a new incarnation at present, and does not know yet which jobs it keeps.
     """
 
     worker_id: str
@@ -37,7 +37,7 @@ class WorkerIdentity(msgspec.Struct):
     lease_seconds: float = 60.0
     renew_seconds: float = 20.0
     retry: RetryPolicy = RetryPolicy()
-    is_turning: bool = False
+    is_changing_epoch: bool = False
 
     def serves(self, queue: str | None) -> bool:
         """Whether it claims from this queue; None stands for all queues."""
@@ -86,23 +86,23 @@ class WorkerMode:
         """Pause or resume. A draining worker stays one."""
         if not self.is_draining:
             self.state = "paused" if paused else "ready"
-            self._tell()
+            self._changed()
 
     def scale(self, slots: int) -> None:
         """Run this many jobs at once."""
         self.slots = slots
-        self._tell()
+        self._changed()
 
     def drain(self) -> None:
         """End in good order."""
         self.state = "draining"
-        self._tell()
+        self._changed()
 
     def interrupt(self) -> None:
         """End now: drain, and hand back jobs that have not begun."""
         self.is_interrupted = True
         self.drain()
 
-    def _tell(self) -> None:
+    def _changed(self) -> None:
         for listener in self._listeners:
             listener()

@@ -118,7 +118,7 @@ def _reaper_values(reaper: Reaper) -> Iterator[tuple[str, Values]]:
 
 
 class Watched:
-    """An actor that is to make progress: `mark` changes with each turn, or is None while there is nothing to do."""
+    """An actor that is to make progress: `mark` changes with each round, or is None while there is nothing to do."""
 
     def __init__(self, name: str, mark: Callable[[], object]) -> None:
         self.name = name
@@ -228,9 +228,9 @@ def _watched(actor: object) -> list[Watched]:
     if isinstance(actor, Worker):
         settler = actor.parts.settler
         return [
-            Watched("dispatcher", lambda: actor.parts.dispatcher.turned_at),
+            Watched("dispatcher", lambda: actor.parts.dispatcher.looped_at),
             Watched("settler", lambda: _settled(settler.statistics())),
-            Watched("lease keeper", lambda: actor.parts.keeper.turned_at),
+            Watched("lease keeper", lambda: actor.parts.keeper.looped_at),
         ]
     if isinstance(actor, Reaper):
         return [Watched("reaper", lambda: actor.statistics().rounds)]

@@ -108,11 +108,11 @@ async def _run_together(
         for worker in (each for each in actors if isinstance(each, Worker)):
             worker.interrupt()
 
-    def hear() -> None:
+    def end_keeper() -> None:
         for worker in (each for each in actors if isinstance(each, Worker)):
-            worker.parts.keeper.is_told_to_end = True
+            worker.parts.keeper.must_end = True
 
-    ending = Ending(drain, interrupt, *seconds_to_stop(settings), hear)
+    ending = Ending(drain, interrupt, *seconds_to_stop(settings), end_keeper)
     try:
         async with AsyncExitStack() as stack:
             label = f"leasehold {'+'.join(names)} {os.getpid()}"

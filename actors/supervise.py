@@ -71,7 +71,7 @@ class Outage:
             self._over(trio.current_time())
 
     def _over(self, now: float) -> None:
-        if self._reminder.was_said:
+        if self._reminder.was_logged:
             seconds, actors = self._reminder.seconds(now), ", ".join(sorted(self._actors))
             text = "the database answers again, %.1f s after its loss was noticed (%s had lost it)"
             log.warning(text, seconds, actors, extra={"seconds": round(seconds, 1)})
@@ -122,7 +122,7 @@ def nobody(_actor: str, _error: BaseException, _again_in: float | None) -> None:
 
 async def supervise(
     actor: Actor,
-    tell: Callable[[str, BaseException, float | None], object] = nobody,
+    failed: Callable[[str, BaseException, float | None], object] = nobody,
     outage: Outage | None = None,
 ) -> None:
     """Run an actor; when it loses the database, run it again after a jittered back-off, for as long as it takes.
@@ -147,14 +147,14 @@ async def supervise(
             if isinstance(cause, ActorFailed):
                 raise cause from cause.__cause__
             if not isinstance(cause, DatabaseUnavailable):
-                tell(actor.name, cause, None)
+                failed(actor.name, cause, None)
                 if isinstance(cause, SettingsError):
                     raise cause from cause.__cause__
                 raise ActorFailed(f"{actor.name} failed: {cause!r}") from cause
             wait = backoff.wait(monotonic())
             if not isinstance(cause, EpochOver):
                 outage.lost(actor.name, cause)
-            tell(actor.name, cause, wait)
+            failed(actor.name, cause, wait)
         await trio.sleep(wait)
 
 

@@ -42,18 +42,18 @@ def refusal_of(status: int, body: bytes, what: str) -> Refusal:
     """The refusal for an answer that is no success, with a `Status` of Kubernetes or the words of a proxy in between. `what` was
     asked for."""
     try:
-        told = msgspec.json.decode(body, type=ClusterStatus).message
+        explanation = msgspec.json.decode(body, type=ClusterStatus).message
     except msgspec.DecodeError:
-        told = None
-    reason = " ".join((told or body.decode("utf-8", "replace")).split())[:LONGEST_REASON] or "nothing more"
-    said = f"Kubernetes answered {status}: {reason}"
+        explanation = None
+    reason = " ".join((explanation or body.decode("utf-8", "replace")).split())[:LONGEST_REASON] or "nothing more"
+    problem = f"Kubernetes answered {status}: {reason}"
     if status == 404:
-        return Refusal(UNKNOWN_STATEFULSET, f"there is no {what}; {said}")
+        return Refusal(UNKNOWN_STATEFULSET, f"there is no {what}; {problem}")
     if status == 429 or status >= 500:
-        return Refusal(KUBERNETES_UNAVAILABLE, said)
+        return Refusal(KUBERNETES_UNAVAILABLE, problem)
     if status in (401, 403):
-        return Refusal(KUBERNETES_REFUSED, f"{RIGHTS} {what}; {said}")
-    return Refusal(KUBERNETES_REFUSED, said)
+        return Refusal(KUBERNETES_REFUSED, f"{RIGHTS} {what}; {problem}")
+    return Refusal(KUBERNETES_REFUSED, problem)
 
 
 log = logging.getLogger(__name__)

@@ -23,7 +23,7 @@ LONGEST_PAUSE = 30.0
 # The pause behind a pooler that keeps notifications away: its configuration may change.
 DEAF_PAUSE = 300.0
 
-_told: WeakSet[Database] = WeakSet()
+_warned: WeakSet[Database] = WeakSet()
 """The databases of which somebody has said that they are polled: each has several listeners."""
 
 
@@ -42,7 +42,7 @@ class AsyncioListener:
     def __init__(
         self,
         database: Database,
-        hear: Callable[[str], object],
+        receive: Callable[[str], object],
         missed: Callable[[], object],
         *,
         channel: str = CHANNEL,
@@ -50,7 +50,7 @@ class AsyncioListener:
         self.listening = False
         self._database = database
         self._channel = channel
-        self._hear = hear
+        self._receive = receive
         self._missed = missed
         self._task: asyncio.Task[None] | None = None
 
@@ -72,11 +72,11 @@ class AsyncioListener:
         while True:
             lost = asyncio.Event()
             try:
-                connection: Any = await self._database.open_listening(self._channel, self._hear, lost.set)
+                connection: Any = await self._database.open_listening(self._channel, self._receive, lost.set)
             except LeaseholdError as error:
                 if isinstance(error, ListenerDeaf):
                     pause = DEAF_PAUSE
-                self._tell(error)
+                self._warn(error)
             else:
                 pause = SHORTEST_PAUSE
                 try:
@@ -90,9 +90,9 @@ class AsyncioListener:
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE)
 
-    def _tell(self, error: LeaseholdError) -> None:
-        if not isinstance(error, (ListenerDeaf, WrongAddress)) or self._database in _told:
+    def _warn(self, error: LeaseholdError) -> None:
+        if not isinstance(error, (ListenerDeaf, WrongAddress)) or self._database in _warned:
             log.debug("cannot listen on %s, polling: %s", self._channel, error)
             return
-        _told.add(self._database)
+        _warned.add(self._database)
         log.warning("%s", DEAF if isinstance(error, ListenerDeaf) else f"{MISLED}: {error} (said once)")

@@ -92,14 +92,14 @@ Notice = Wake | Reap | TickNotice | Lost | Pause | CommandNotice | Closed | Ping
 
 def parse_notice(payload: str) -> Notice | None:
     """The notice in a payload; None where the payload is no notice."""
-    word, _, rest = payload.partition(":")
-    match word:
+    verb, _, rest = payload.partition(":")
+    match verb:
         case "wake" | "ring" if len(payload) <= MAX_PAYLOAD:
-            return _parse_wake(payload) if word == "wake" else _parse_ring(rest)
+            return _parse_wake(payload) if verb == "wake" else _parse_ring(rest)
         case "reap" | "tick" if not rest:
-            return Reap() if word == "reap" else TickNotice()
+            return Reap() if verb == "reap" else TickNotice()
         case "ping" | "pause" | "command" if rest:
-            return WITH_TEXT[word](rest)
+            return WITH_TEXT[verb](rest)
         case "lost":
             return _parse_lost(rest)
         case "closed" if _is_number(rest):

@@ -41,7 +41,7 @@ class Doorbell:
         self._pause = pause
         self._rung_at = float("-inf")
 
-    def take_turn(self) -> bool:
+    def take_over(self) -> bool:
         """Whether the statement that enqueues is to wake workers itself: nobody was woken in the last ten milliseconds."""
         now = monotonic()
         if self._queues or now - self._rung_at < PAUSE_SECONDS:

@@ -33,10 +33,10 @@ class Listener:
         self._database = database
         self._switchboard = switchboard
         self._nonsense_seen = False
-        self._deafness_told = False
+        self._is_deafness_logged = False
         self._token = ""
         self._heard_at = 0.0
-        self._heard_myself = trio.Event()
+        self._came_back = trio.Event()
 
     async def run(self) -> None:
         """Listen until cancelled, while the switchboard is needed; behind a pooler that keeps notifications away, try again
@@ -50,8 +50,8 @@ class Listener:
             try:
                 await self._listen()
             except ListenerDeaf:
-                if not self._deafness_told:
-                    self._deafness_told = True
+                if not self._is_deafness_logged:
+                    self._is_deafness_logged = True
                     log.warning(DEAF)
                 await trio.sleep(DEAF_SECONDS)
 
@@ -76,17 +76,17 @@ class Listener:
                 self._report_nonsense(payload)
             elif isinstance(notice, Ping):
                 if notice.token == self._token:
-                    self._heard_myself.set()
+                    self._came_back.set()
             else:
                 self._switchboard.publish(notice)
         raise DatabaseUnavailable("the listening connection was lost")
 
     async def _check(self, listening: Listening) -> None:
         self._token = secrets.token_hex(8)
-        self._heard_myself = trio.Event()
+        self._came_back = trio.Event()
         await listening.notify(CHANNEL, f"ping:{self._token}", ANSWER_SECONDS)
         with trio.move_on_after(ANSWER_SECONDS) as scope:
-            await self._heard_myself.wait()
+            await self._came_back.wait()
         if scope.cancelled_caught:
             raise DatabaseUnavailable(
                 "this connection does not hear its own notifications; is a pooler in front? "

@@ -38,20 +38,20 @@ class Switchboard:
         self._rests = rests
         self.moved.set()
 
-    def subscribe(self, notice: type[N], hear: Callable[[N], object]) -> None:
-        """Call `hear` for each notice of this type."""
-        self._subscribers.setdefault(notice, []).append(hear)
+    def subscribe(self, notice: type[N], listener: Callable[[N], object]) -> None:
+        """Call `listener` for each notice of this type."""
+        self._subscribers.setdefault(notice, []).append(listener)
 
-    def subscribe_reconnect(self, hear: Callable[[], object]) -> None:
-        """Call `hear` when notices may have been missed."""
-        self._everybody.append(hear)
+    def subscribe_reconnect(self, listener: Callable[[], object]) -> None:
+        """Call `listener` when notices may have been missed."""
+        self._everybody.append(listener)
 
     def publish(self, notice: Notice) -> None:
         """Call the subscribers of this notice's type."""
-        for hear in self._subscribers.get(type(notice), ()):
-            hear(notice)
+        for listener in self._subscribers.get(type(notice), ()):
+            listener(notice)
 
     def publish_reconnect(self) -> None:
         """Tell the subscribers of `subscribe_reconnect` that notices may have been missed."""
-        for hear in self._everybody:
-            hear()
+        for listener in self._everybody:
+            listener()

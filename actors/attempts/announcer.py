@@ -60,33 +60,33 @@ class Announcer:
 
     def __init__(self, observers: Observers, identity: WorkerIdentity) -> None:
         self._emit = observers.emit
-        self.heard = observers.heard
+        self.subscribed = observers.subscribed
         self._identity = identity
 
     def worker(self, event_type: type[WorkerEvent]) -> None:
         """The worker became ready, is stopping or has stopped."""
-        if event_type in self.heard:
+        if event_type in self.subscribed:
             self._emit(event_type(**self._who()))
 
     def worker_started(self, queues: Sequence[str], kinds: Sequence[str], slots: int) -> None:
         """The worker has registered."""
-        if WorkerStarted in self.heard:
+        if WorkerStarted in self.subscribed:
             self._emit(WorkerStarted(queues=tuple(queues), kinds=tuple(kinds), slots=slots, **self._who()))
 
     def actor_failed(self, actor: str, error: BaseException, again_in: float | None) -> None:
         """An actor of the worker failed."""
-        if WorkerError in self.heard:
+        if WorkerError in self.subscribed:
             self._emit(WorkerError(actor=actor, error=str(error) or repr(error), again_in=again_in, **self._who()))
 
     def claimed(self, jobs: Sequence[HeldJob], was_rung: bool) -> None:
         """The worker has claimed these jobs. `was_rung`: a notification came first."""
         _log_claims(jobs, was_rung)
-        if JobClaimed in self.heard:
+        if JobClaimed in self.subscribed:
             for held in jobs:
                 self._emit(JobClaimed(**self._facts(held)))
 
     async def unblocked(self, caller: Caller, jobs: Sequence[HeldJob]) -> None:
-        """Tell which of these claimed jobs had waited for chains. Callers look into `heard` first.
+        """Tell which of these claimed jobs had waited for chains. Callers look into `subscribed` first.
 
         It asks the database. Raises DatabaseUnavailable.
         """
@@ -97,21 +97,21 @@ class Announcer:
                 self._emit(JobUnblocked(job_id=held.id, kind=held.row["kind"], queue=held.row["queue"]))
 
     def started(self, held: HeldJob) -> None:
-        """A handler is about to be called. Callers look into `heard` first, since this is called for every job."""
+        """A handler is about to be called. Callers look into `subscribed` first, since this is called for every job."""
         waited = max(0.0, (datetime.now(UTC) - held.row["run_at"]).total_seconds())
         self._emit(JobStarted(waited=waited, **self._facts(held)))
 
     def completed(self, outcomes: Sequence[Completed], refused: Sequence[Row]) -> None:
         """These jobs have completed, and each was the last of its chain. `refused`: rows of those not accepted."""
         _log_ends("completed", outcomes, refused)
-        if JobCompleted in self.heard or ChainCompleted in self.heard:
+        if JobCompleted in self.subscribed or ChainCompleted in self.subscribed:
             for outcome in _accepted(outcomes, refused):
                 self._job_completed(outcome.held, has_next=False)
 
     def continued(self, ends: Sequence[tuple[Continued | Committed, Sequence[int] | None]]) -> None:
         """Each job has completed and made others, whose ids stand beside it: those that begin chains, then the next of its own."""
         _log_ends("completed", [outcome for outcome, _ in ends])
-        if not self.heard:
+        if not self.subscribed:
             return
         for outcome, new_ids in ends:
             self._job_completed(outcome.held, has_next=outcome.has_next)
@@ -123,22 +123,22 @@ class Announcer:
 
     def _job_completed(self, held: HeldJob, *, has_next: bool) -> None:
         row = held.row
-        if JobCompleted in self.heard:
+        if JobCompleted in self.subscribed:
             self._emit(JobCompleted(ran_for=_ran_for(held), **self._facts(held)))
-        if ChainCompleted in self.heard and not has_next:
+        if ChainCompleted in self.subscribed and not has_next:
             chain_id = extras_of(row).get("chain_id", held.id)
             self._emit(ChainCompleted(chain_id=chain_id, job_id=held.id, kind=row["kind"], queue=row["queue"]))
 
     def _created(self, job: MadeJob, job_id: int, *, begins_chain: bool) -> None:
         for event in new_job_events(
-            self.heard, job_id, job.kind, job.queue, begins_chain=begins_chain, waits=bool(job.blockers)
+            self.subscribed, job_id, job.kind, job.queue, begins_chain=begins_chain, waits=bool(job.blockers)
         ):
             self._emit(event)
 
     def blocked(self, outcomes: Sequence[Blocked], refused: Sequence[Row]) -> None:
         """Handlers wait for chains."""
         _log_ends("blocked", outcomes, refused)
-        if JobBlocked in self.heard:
+        if JobBlocked in self.subscribed:
             for outcome in _accepted(outcomes, refused):
                 row = outcome.held.row
                 self._emit(JobBlocked(job_id=outcome.held.id, kind=row["kind"], queue=row["queue"]))
@@ -150,7 +150,7 @@ class Announcer:
         write repeats one whose answer was lost.
         """
         _log_failures(outcomes, rows, unanswered)
-        if JobFailed not in self.heard and JobRetried not in self.heard:
+        if JobFailed not in self.subscribed and JobRetried not in self.subscribed:
             return
         for outcome in outcomes:
             row = rows.get(outcome.held.id)
@@ -166,19 +166,19 @@ class Announcer:
     def rescheduled(self, outcomes: Sequence[Rescheduled], refused: Sequence[Row]) -> None:
         """Handlers asked to run later."""
         _log_ends("rescheduled", outcomes, refused)
-        if JobRescheduled in self.heard:
+        if JobRescheduled in self.subscribed:
             for outcome in _accepted(outcomes, refused):
                 facts = self._facts(outcome.held)
                 self._emit(JobRescheduled(after=outcome.after, at=outcome.at, reason=outcome.reason, **facts))
 
     def released(self, outcomes: Iterable[Released], refused: Iterable[Row]) -> None:
         """Jobs were handed back."""
-        if JobReleased in self.heard:
+        if JobReleased in self.subscribed:
             self.handed_back(outcome.held for outcome in _accepted(outcomes, refused))
 
     def handed_back(self, jobs: Iterable[HeldJob]) -> None:
         """Jobs were handed back unstarted."""
-        if JobReleased in self.heard:
+        if JobReleased in self.subscribed:
             for held in jobs:
                 self._emit(JobReleased(**self._facts(held)))
 
@@ -189,7 +189,7 @@ class Announcer:
 
     def lost(self, held: HeldJob) -> None:
         """A lease is gone and its handler has ended."""
-        if JobLeaseLost in self.heard and held.lost is not None:
+        if JobLeaseLost in self.subscribed and held.lost is not None:
             self._emit(JobLeaseLost(reason=held.lost, **self._facts(held)))
 
     def _who(self) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def slots_of(settings: Settings, app: App) -> int:
     return ASYNCIO_SLOTS if app.runs == "asyncio" else SLOTS
 
 
-def told_slots(settings: Settings, app: App, slots: int) -> str:
+def describe_slots(settings: Settings, app: App, slots: int) -> str:
     """The number for people, and where it is from if the app has made it: `20 slots (the default for runs='asyncio'; …)`."""
     if settings.slots is not None or app.runs != "asyncio":
         return f"{slots} slots"

@@ -14,7 +14,7 @@ from typing import Any, cast
 import msgspec
 
 from leasehold.actors.attempts.held_job import HeldJob
-from leasehold.errors import DatabaseUnavailable, InvalidArgs, LeaseholdError, LockTimeout, told_of
+from leasehold.errors import DatabaseUnavailable, InvalidArgs, LeaseholdError, LockTimeout, report_of
 from leasehold.jobs.arguments import encode_args
 from leasehold.jobs.catalogue import promise_of
 from leasehold.jobs.encoding import Check, encode_continuation, encode_wait
@@ -136,8 +136,8 @@ def ended(
         if isinstance(end, WaitFor):
             return Blocked(held, encode_wait(end, check))
         if isinstance(end, ContinueWith):
-            told = cast("ContinueWith[Any]", end)
-            return Continued(held, encode_continuation(told, started, check), None, has_next=True)
+            continuation = cast("ContinueWith[Any]", end)
+            return Continued(held, encode_continuation(continuation, started, check), None, has_next=True)
         done = completed(held, end, most)
         if not started or isinstance(done, Failed):
             return done
@@ -195,7 +195,7 @@ def spared(held: HeldJob, error: BaseException, times: int) -> Rescheduled:
     return Rescheduled(held, 0.0 if times == 1 else 2.0 ** (times - 2), sanitized(reason[:MOST_MESSAGE]))
 
 
-def meant(error: BaseException) -> BaseException:
+def single_cause(error: BaseException) -> BaseException:
     """The exception that counts. A `Discard`, `Retry`, `Reschedule` or `WaitFor` that a child task raised, and an outage of
     our database, come in an exception group: if it is alone there, it counts. Any other error is returned as it is."""
     inner = error
@@ -208,9 +208,9 @@ def meant(error: BaseException) -> BaseException:
 
 def describe(error: BaseException) -> dict[str, Any]:
     """The type, message, traceback and place of an error, cut short and in what Postgres can keep. Never raises."""
-    told = told_of(error)
-    if told is not None:
-        return told
+    report = report_of(error)
+    if report is not None:
+        return report
     described = {
         "type": sanitized(type(error).__qualname__),
         "message": sanitized(_message(error)[:MOST_MESSAGE]),
@@ -255,12 +255,12 @@ def _place(error: BaseException) -> str | None:
         return None
 
 
-def told_beside(told: dict[str, Any], raised: BaseException) -> dict[str, Any]:
-    """The error `told`, which is not the handler's own, together with what the handler raised. Never raises."""
+def with_raised(report: dict[str, Any], raised: BaseException) -> dict[str, Any]:
+    """The error `report`, which is not the handler's own, together with what the handler raised. Never raises."""
     also = describe(raised)
-    message = f"{told['message']}; it raised {also['type']}: {also['message']}"
+    message = f"{report['message']}; it raised {also['type']}: {also['message']}"
     place = {"place": also["place"]} if "place" in also else {}
-    return told | place | {"message": message[:MOST_MESSAGE], "traceback": also["traceback"]}
+    return report | place | {"message": message[:MOST_MESSAGE], "traceback": also["traceback"]}
 
 
 def sanitized(text: str) -> str:

@@ -84,9 +84,9 @@ class ProgressBuffer:
 
     def progress(self, job_id: int, attempt: int, fraction: float | None, message: str | None = None) -> None:
         """Note how far an attempt has come; only the latest report is written."""
-        said = ProgressReport(job_id, attempt, None if fraction is None else float(fraction), message)
+        report = ProgressReport(job_id, attempt, None if fraction is None else float(fraction), message)
         with self._lock:
-            self._reports[job_id] = said
+            self._reports[job_id] = report
         self._wake_writer()
 
     def line(self, job_id: int, attempt: int, level: str, message: str) -> None:
@@ -157,10 +157,10 @@ class ProgressBuffer:
                 job_id, attempt, "warning", f"{count} lines are missing here: too many waited for the database"
             )
 
-    def written(self, said: Collection[ProgressReport], lines: int = 0) -> None:
+    def written(self, reports: Collection[ProgressReport], lines: int = 0) -> None:
         """These reports and this many of the oldest lines are written."""
         with self._lock:
-            for each in said:
+            for each in reports:
                 if self._reports.get(each.job_id) is each:
                     del self._reports[each.job_id]
             for _ in range(lines):
@@ -196,10 +196,10 @@ class ProgressWriter:
         self._is_running = is_running
         self._arrived = Signal()
         self._hurried = Signal()
-        self._turn = trio.Lock()
+        self._write_lock = trio.Lock()
         self._wrote_at = float("-inf")
         self._counts = {"progress": 0, "lines": 0, "statements": 0}
-        self._dropped_told = 0
+        self._dropped_logged = 0
 
     def hurry(self) -> None:
         """Jobs have ended: write what there is now."""
@@ -217,7 +217,7 @@ class ProgressWriter:
 
     async def write(self) -> None:
         """Write everything that is in the buffer now. Raises DatabaseUnavailable."""
-        async with self._turn:
+        async with self._write_lock:
             self._wrote_at = monotonic()
             if self._buffer.has_progress:
                 async with self._buffer.write_lock:
@@ -225,13 +225,13 @@ class ProgressWriter:
             while lines := self._buffer.lines(LINES_PER_STATEMENT):
                 await self._write_lines(lines)
             self._buffer.forget(self._is_running)
-            self._tell_dropped()
+            self._log_dropped()
 
-    async def _write_progress(self, said: Sequence[ProgressReport]) -> None:
+    async def _write_progress(self, reports: Sequence[ProgressReport]) -> None:
         self._counts["statements"] += 1
-        await report_progress(self._caller, self._identity.incarnation, said)
-        self._counts["progress"] += len(said)
-        self._buffer.written(said)
+        await report_progress(self._caller, self._identity.incarnation, reports)
+        self._counts["progress"] += len(reports)
+        self._buffer.written(reports)
 
     async def _write_lines(self, lines: Sequence[BufferedLine]) -> None:
         self._counts["statements"] += 1
@@ -245,29 +245,29 @@ class ProgressWriter:
             log.warning("%d lines of job logs were refused: %s", len(lines), error)
         self._buffer.written((), len(lines))
 
-    def _tell_dropped(self) -> None:
+    def _log_dropped(self) -> None:
         dropped = self._buffer.dropped
-        if dropped > self._dropped_told:
+        if dropped > self._dropped_logged:
             log.warning(
-                "%d lines of job logs were dropped: too many waited for the database", dropped - self._dropped_told
+                "%d lines of job logs were dropped: too many waited for the database", dropped - self._dropped_logged
             )
-            self._dropped_told = dropped
+            self._dropped_logged = dropped
 
     def statistics(self) -> ProgressWriterStatistics:
         """Counts since the start."""
         return ProgressWriterStatistics(**self._counts, dropped=self._buffer.dropped)
 
 
-async def report_progress(caller: Caller, incarnation: UUID, said: Collection[ProgressReport]) -> None:
+async def report_progress(caller: Caller, incarnation: UUID, reports: Collection[ProgressReport]) -> None:
     """Write these reports. A lost lease or a refusal by Postgres costs the report only. Raises DatabaseUnavailable."""
-    messages = [None if each.message is None else sanitized(str(each.message)[:LONGEST_MESSAGE]) for each in said]
+    messages = [None if each.message is None else sanitized(str(each.message)[:LONGEST_MESSAGE]) for each in reports]
     try:
         await caller.call(
             "report_progress",
             incarnation,
-            [each.job_id for each in said],
-            [each.attempt for each in said],
-            [each.fraction for each in said],
+            [each.job_id for each in reports],
+            [each.attempt for each in reports],
+            [each.fraction for each in reports],
             messages,
         )
     except DatabaseUnavailable:

@@ -62,11 +62,11 @@ class Dispatcher:
     """Keeps the backlog filled, as far as the worker's mode allows.
 
     A ready worker claims, and waits for a reason to claim again: a freed slot, a wake-up, the next due job or poll.
-    While `hold_for` is above zero, it claims nothing and hands back what has not started. A draining one does so for
+    While `back_off_for` is above zero, it claims nothing and hands back what has not started. A draining one does so for
     good and closes the backlog.
 
     Attributes:
-        turned_at: when it last looked for something to do, on the monotonic clock.
+        looped_at: when it last looked for something to do, on the monotonic clock.
         look: its polls, which take along what others ask.
     """
 
@@ -78,7 +78,7 @@ class Dispatcher:
         connection: Caller,
         backlog: Backlog,
         pulse: Pulse,
-        hold_for: Callable[[], float] = float,
+        back_off_for: Callable[[], float] = float,
         sweeper: TakesTurns | None = None,
     ) -> None:
         self._mode = worker.mode
@@ -91,7 +91,7 @@ class Dispatcher:
         self._connection = connection
         self._backlog = backlog
         self._pulse = pulse
-        self._hold_for = hold_for
+        self._back_off_for = back_off_for
         self._paused: set[str] = set()
         self._settings = worker.process.settings
         self._poll = PollDecay(self._settings.poll_seconds)
@@ -107,7 +107,7 @@ class Dispatcher:
         self._claimed_at = -inf
         self._unheard = False
         self._reconciler = Reconciler(worker, connection)
-        self.turned_at = monotonic()
+        self.looped_at = monotonic()
         self._endings = 0
         self._kind_leases = msgspec.json.encode(
             {kind.name: kind.options.lease for kind in self._app if kind.options.lease is not None}
@@ -154,7 +154,7 @@ class Dispatcher:
         """Claim until drained. Raises DatabaseUnavailable; called again, it reconciles first."""
         self._reconciler.demand()
         while not self._mode.is_draining:
-            self.turned_at = monotonic()
+            self.looped_at = monotonic()
             if self._reconciler.is_due:
                 await self._reconciler.reconcile()
             await self._look()
@@ -179,11 +179,11 @@ class Dispatcher:
             # No claim is in flight: a later one sees the pause for itself.
             paused, self._paused = self._paused, set()
             await self._reconciler.hand_back(self._backlog.take_out(paused))
-        held_back = self._hold_for()
-        if held_back:
+        seconds = self._back_off_for()
+        if seconds:
             self._is_poll = False
             await self._reconciler.hand_back(self._backlog.clear())
-            await self._signal.wait(min(held_back, RECONCILE_SECONDS))
+            await self._signal.wait(min(seconds, RECONCILE_SECONDS))
             return
         size = min(self._claim_size(), MOST_CLAIMED)
         if size == 0:
@@ -205,7 +205,7 @@ class Dispatcher:
             await self._wait(next_due)
 
     async def _poll_once(self, size: int) -> None:
-        """Claim at the next turn if there may be a job, else wait. Each minute, or in twelve polls, one claims all the same, to
+        """Claim in the next round if there may be a job, else wait. Each minute, or in twelve polls, one claims all the same, to
         look closer: in a large fleet, whose polls are rare, it is enough that some do."""
         next_claim = await self.look.ask()
         self._found_nothing = not isinstance(next_claim, float) or next_claim > 0
@@ -260,7 +260,7 @@ class Dispatcher:
             self._pulse.stir()
             self._backlog.extend(jobs)
             self._announcer.claimed(jobs, was_rung)
-            if JobUnblocked in self._announcer.heard:
+            if JobUnblocked in self._announcer.subscribed:
                 await self._announcer.unblocked(self._connection, jobs)
         return len(rows)
 

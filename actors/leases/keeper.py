@@ -51,7 +51,7 @@ class Keeper:
 
     Attributes:
         is_resting: whether it waits for a job to be held. Read in any thread.
-        is_told_to_end: whether the process is. Set in any thread.
+        must_end: whether the process is. Set in any thread.
 
     It connects by itself. It only reads the holdings; leases that are gone, what is to be announced and a lost database it tells
     in the worker's thread.
@@ -69,9 +69,9 @@ class Keeper:
         self._renew_seconds = worker.identity.renew_seconds
         self._pulse = pulse
         self._lose = lose
-        self.turned_at = monotonic()
+        self.looped_at = monotonic()
         self._rest_seconds = max(TICK_SECONDS, min(REST_SECONDS, self._renew_seconds / 2))
-        self.is_resting = self.is_told_to_end = False
+        self.is_resting = self.must_end = False
         self._roused = Signal()
         self._stopping = False
         self._cancel_thread: Callable[[], object] = bool
@@ -127,16 +127,16 @@ class Keeper:
                     raise
 
     async def _renew_until_cancelled(self, connection: Caller, portal: trio.lowlevel.TrioToken) -> None:
-        backoff, has_said = Backoff(), False
+        backoff, is_logged = Backoff(), False
         while True:
-            self.turned_at = monotonic()
+            self.looped_at = monotonic()
             wait = TICK_SECONDS
             try:
                 await self.renew_due(connection, portal)
-                if self.is_told_to_end and not has_said:
+                if self.must_end and not is_logged:
                     incarnation, jobs = self._identity.incarnation, len(self._holdings)
                     await connection.call("heartbeat_worker", incarnation, jobs, "draining", False)
-                    has_said = True
+                    is_logged = True
             except DatabaseUnavailable as error:
                 wait = backoff.wait(monotonic())
                 if not isinstance(error, EpochOver):
@@ -176,7 +176,7 @@ class Keeper:
             timeout=ANSWER_SECONDS,
         )
         if any(row["reason"] != "busy" for row in rows):
-            # A pooler may have kept this connection over a failover. Then the turn to the new epoch tells what is lost.
+            # A pooler may have kept this connection over a failover. Then the change of epoch shows what is lost.
             await self._process.epochs.in_thread(portal).greet(connection)
         if incarnation is not self._identity.incarnation:
             return  # the worker has taken a new incarnation meanwhile; the jobs that it kept are still due
@@ -185,7 +185,7 @@ class Keeper:
     def _apply(
         self, due: Sequence[HeldJob], refused: dict[int, str], asked_at: float, portal: trio.lowlevel.TrioToken
     ) -> None:
-        if LeaseRenewed in self._announcer.heard:
+        if LeaseRenewed in self._announcer.subscribed:
             portal.run_sync_soon(self._announcer.renewed, [held for held in due if held.id not in refused])
         if log.isEnabledFor(logging.DEBUG):
             renewed = [held.id for held in due if held.id not in refused]

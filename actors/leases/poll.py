@@ -101,7 +101,7 @@ class Rides(Protocol):
         """Its parameters of `look_for_work`; none where it need not ask before the next poll, in `next_in` seconds."""
         ...
 
-    def hear(self, row: Row) -> None:
+    def take_answer(self, row: Row) -> None:
         """The answer to what it asked. It must not wait. May raise what sends the dispatcher to its supervisor."""
         ...
 
@@ -140,7 +140,7 @@ class SharedPoll:
         riding |= {name: value for _, params in asked for name, value in params.items()}
         [row] = await self._connection.call("look_for_work", queues, self._sweeper.every, **riding)
         for rider, _ in asked:
-            rider.hear(row)
+            rider.take_answer(row)
         self._sweeper.turn(bool(row["is_reap_turn"] and row.get("has_expired", True)))
         return row["next_claim_in"]
 
@@ -167,8 +167,8 @@ class EpochRider:
             return {}
         return {"known": watch.epoch, "seen": watch.position}
 
-    def hear(self, row: Row) -> None:
-        """What the database has told. Raises EpochOver if the process has to turn to another epoch first, and DatabaseUnavailable
+    def take_answer(self, row: Row) -> None:
+        """What the database has told. Raises EpochOver if the process has to move to another epoch first, and DatabaseUnavailable
         where the connection leads to a standby."""
         if "epoch" not in row:
             return  # a database of the release before

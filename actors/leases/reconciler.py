@@ -71,8 +71,8 @@ class Reconciler:
         if leaked:
             await self._release(leaked)
             self.leaked += len(leaked)
-            told = {"job_ids": [job_id for job_id, _ in leaked]}
-            log.warning("handed back %d jobs whose claim was never heard of", len(leaked), extra=told)
+            fields = {"job_ids": [job_id for job_id, _ in leaked]}
+            log.warning("handed back %d jobs whose claim was never heard of", len(leaked), extra=fields)
         for job_id, attempt in before - theirs:
             held = self._holdings.get(job_id)
             if held is not None and held.attempt == attempt:

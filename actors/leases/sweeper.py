@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from datetime import timedelta
 
-from leasehold.actors.upkeep.reaping import Attendance, follow_clock, tell_reaped
+from leasehold.actors.upkeep.reaping import Attendance, announce_reaped, follow_clock
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller
 from leasehold.observability.observers import Observers
@@ -95,7 +95,7 @@ class LeaseSweeper:
         while count == BATCH:
             rows = await self._caller.call("reap_jobs", BATCH, None, self._attendance.span())
             self._attendance.seen()
-            tell_reaped(rows, self._observers)
+            announce_reaped(rows, self._observers)
             count = len(rows)
             taken += count
         self._set_back = await follow_clock(self._caller, self._set_back)

@@ -23,7 +23,7 @@ class Pulse:
     """Of the worker's event loop: beaten by the watcher, read by the keeper. It rests while the worker holds no job.
 
     Attributes:
-        at: when the event loop last turned.
+        at: when the event loop last ran.
         thread: of the event loop.
         is_resting: whether nobody beats it.
     """
@@ -35,7 +35,7 @@ class Pulse:
         self._stirred = Signal()
 
     def beat(self) -> None:
-        """The event loop turns."""
+        """The event loop runs."""
         self.at = monotonic()
 
     def stir(self) -> None:
@@ -66,14 +66,14 @@ async def stand_by(held: HeldJob) -> None:
 
 
 class Watcher:
-    """Starts siblings, and beats the pulse that shows the event loop turning. It rests while the worker holds no job.
+    """Starts siblings, and beats the pulse that shows the event loop running. It rests while the worker holds no job.
 
     Args:
         running: the jobs whose handlers run.
         holdings: the jobs that the worker holds, running or not.
         pulse: of the worker's event loop.
         nursery: for the siblings.
-        stood_still: called when the event loop had not turned for so long that the worker may have been taken for dead.
+        stood_still: called when the event loop had stood still for so long that the worker may have been taken for dead.
         rouse: called when it has held one for a moment: the keeper rests as well.
     """
 

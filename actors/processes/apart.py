@@ -21,7 +21,7 @@ from leasehold.actors.processes.wire import (
     decode_answer,
     encode,
 )
-from leasehold.errors import BadInput, DatabaseUnavailable, HandlerFailed, tell
+from leasehold.errors import BadInput, DatabaseUnavailable, HandlerFailed, attach_report
 from leasehold.jobs.endings import Discard, Reschedule, Retry, WaitFor
 
 
@@ -64,21 +64,21 @@ def _take(answer: Answer, *, decodes: bool) -> Any:
         case WaitsReply():
             raise WaitFor(pickle.loads(answer.pickled), answer.delay)
         case Raised():
-            raise _meant(answer)
+            raise _error_of(answer)
 
 
-def _meant(answer: Raised) -> Exception:
+def _error_of(answer: Raised) -> Exception:
     """The exception that means the same here. It carries the type, message and traceback from the process."""
     message = str(answer.error["message"])
     match answer.meaning:
         case "retry":
-            return tell(Retry(answer.after, message), answer.error)
+            return attach_report(Retry(answer.after, message), answer.error)
         case "reschedule":
             after = answer.after if answer.at is None else None
-            return tell(Reschedule(after, message, at=answer.at), answer.error)
+            return attach_report(Reschedule(after, message, at=answer.at), answer.error)
         case "discard":
-            return tell(Discard(message), answer.error)
+            return attach_report(Discard(message), answer.error)
         case "outage":
-            return tell(DatabaseUnavailable(message), answer.error)
+            return attach_report(DatabaseUnavailable(message), answer.error)
         case "failure":
-            return tell(HandlerFailed(f"{answer.error['type']}: {message}"), answer.error)
+            return attach_report(HandlerFailed(f"{answer.error['type']}: {message}"), answer.error)

@@ -14,7 +14,7 @@ from typing import Any, NoReturn, cast
 
 from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.attempts.log_handler import keeping_levels
-from leasehold.actors.attempts.outcome import describe, encode_output, is_outage, meant
+from leasehold.actors.attempts.outcome import describe, encode_output, is_outage, single_cause
 from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.processes.child_ends import cut_off_copies, die_with_parent, end_copy
 from leasehold.actors.processes.files import OutputFileWriter
@@ -49,7 +49,7 @@ STACK_SIGNAL = signal.SIGUSR1
 class _ProcessState:
     pid = 0
     """Zero until it is prepared."""
-    words: int | None = None
+    output_fd: int | None = None
 
 
 def prepare(setup: bytes) -> int:
@@ -68,9 +68,9 @@ def prepare(setup: bytes) -> int:
         faulthandler.enable(stacks)
         faulthandler.register(STACK_SIGNAL, stacks)
         files.append(stacks.fileno())
-    if chosen.words_file is not None:
-        _ProcessState.words = os.open(chosen.words_file, os.O_WRONLY | os.O_CLOEXEC)
-        files.append(_ProcessState.words)
+    if chosen.output_file is not None:
+        _ProcessState.output_fd = os.open(chosen.output_file, os.O_WRONLY | os.O_CLOEXEC)
+        files.append(_ProcessState.output_fd)
     cut_off_copies(*files)
     if chosen.log_level is not None:
         install_logging("info", chosen.log_format, environ=os.environ)
@@ -113,7 +113,7 @@ def _respond(request: Request) -> Answer:
         return _returned(output, find_kind(request.module, request.qualname), request.most_output)
     except BaseException as error:
         end_copy(_ProcessState.pid, error)
-        return _raised(meant(error))
+        return _raised(single_cause(error))
     finally:
         running_job.reset(token)
 
@@ -121,18 +121,18 @@ def _respond(request: Request) -> Answer:
 def _call(request: Request) -> Any:
     kind = find_kind(request.module, request.qualname)
     named = kind.decode_args(request.args)
-    speaker = OutputFileWriter(_ProcessState.words)
-    args = (_job(request, kind, speaker),) if kind.takes_job else ()
+    writer = OutputFileWriter(_ProcessState.output_fd)
+    args = (_job(request, kind, writer),) if kind.takes_job else ()
     # The row has the name that the job was enqueued under, which may be another than that of the function.
     levels = {} if kind.options.keep_logs is None else {str(request.row["kind"]): kind.options.keep_logs}
-    with keeping_levels(speaker, request.worker_id, levels):
+    with keeping_levels(writer, request.worker_id, levels):
         return kind.function(*args, **named)
 
 
-def _job(request: Request, kind: Kind[..., Any], speaker: OutputFileWriter) -> Job:
+def _job(request: Request, kind: Kind[..., Any], writer: OutputFileWriter) -> Job:
     """The job as the handler sees it: its data, and a way to report progress, but no database."""
     held = HeldJob(cast("Row", request.row), kind, claimed_at=0.0, renew_after=1.0)
-    return held.job(WorkerIdentity(request.worker_id, request.incarnation), ProcessJobHost(speaker))
+    return held.job(WorkerIdentity(request.worker_id, request.incarnation), ProcessJobHost(writer))
 
 
 class ProcessJobHost:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from typing import Any
 
-from leasehold.errors import LeaseholdError, ProcessCrashed, tell
+from leasehold.errors import LeaseholdError, ProcessCrashed, attach_report
 from leasehold.jobs.kind import Kind
 
 
@@ -52,11 +52,11 @@ class ProcessDied(LeaseholdError):
 def crashed(kind: Kind[..., Any], death: ProcessDied) -> ProcessCrashed:
     """The error of a job whose process died. It counts as a crash of the job only if its handler had begun."""
     place = f"{kind.function.__module__}.{kind.function.__qualname__}"
-    told: dict[str, Any]
+    report: dict[str, Any]
     if death.is_ready:
         message = f"process {death.pid} of handler {place} {death.how}"
-        told = {"type": "ProcessCrashed", "message": message, "traceback": death.stack, "crash": True}
+        report = {"type": "ProcessCrashed", "message": message, "traceback": death.stack, "crash": True}
     else:
         message = f"process {death.pid} for handler {place} could not start: it {death.how}"
-        told = {"type": "ProcessCrashed", "message": message, "traceback": death.stack}
-    return tell(ProcessCrashed(message), told)
+        report = {"type": "ProcessCrashed", "message": message, "traceback": death.stack}
+    return attach_report(ProcessCrashed(message), report)

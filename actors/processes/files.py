@@ -111,36 +111,36 @@ class OutputFileWriter:
             if self._lines <= MOST_OF_A_JOB:
                 self._end += self._write(ReportedLine(job_id, attempt, level, message[:LONGEST_LINE]), self._end)
 
-    def _write(self, said: ReportedProgress | ReportedLine, place: int) -> int:
+    def _write(self, entry: ReportedProgress | ReportedLine, place: int) -> int:
         if self._fd is None:
             return 0
-        encoded = msgspec.msgpack.encode(said)
+        encoded = msgspec.msgpack.encode(entry)
         return os.pwrite(self._fd, HEAD.pack(len(encoded), crc32(encoded)) + encoded, place)
 
 
 class OutputFile(UnnamedFile):
     """The worker's end of the file. If no temporary file can be made, the output is lost."""
 
-    prefix = "leasehold-words-"
+    prefix = "leasehold-output-"
 
     def __init__(self) -> None:
         super().__init__()
         self._end = LINES_FROM
-        self._word: ReportedProgress | None = None
+        self._last: ReportedProgress | None = None
 
     def empty(self) -> None:
         """Empty the file: another job begins."""
         self._end = LINES_FROM
-        self._word = None
+        self._last = None
         if self._fd is not None:
             os.ftruncate(self._fd, 0)
 
-    def hear(self, buffer: ProgressBuffer) -> None:
+    def read_output(self, buffer: ProgressBuffer) -> None:
         """Put what was said since the last time into the buffer."""
-        word = self._read(0)[0]
-        if isinstance(word, ReportedProgress) and word != self._word:
-            self._word = word
-            buffer.progress(word.job_id, word.attempt, word.fraction, word.message)
+        report = self._read(0)[0]
+        if isinstance(report, ReportedProgress) and report != self._last:
+            self._last = report
+            buffer.progress(report.job_id, report.attempt, report.fraction, report.message)
         line, end = self._read(self._end)
         while isinstance(line, ReportedLine):
             buffer.line(line.job_id, line.attempt, line.level, line.message)

@@ -69,16 +69,16 @@ class Member:
         self._opened = opened
         self._context = context
         self._stack_file = StackFile()
-        self._words = OutputFile()
+        self._output = OutputFile()
         self._requests = 0
         self.pid = 0
 
     async def prepare(self) -> None:
         """Set up a process that has just started. Raises ProcessDied, and trio.TooSlowError after a minute."""
         level, log_format = current_logging()
-        with self._stack_file.at_a_path() as stacks, self._words.at_a_path() as words, trio.fail_after(START_SECONDS):
+        with self._stack_file.at_a_path() as stacks, self._output.at_a_path() as output, trio.fail_after(START_SECONDS):
             try:
-                self.pid = await self._run(child.prepare, encode(Setup(level, log_format, stacks, words)))
+                self.pid = await self._run(child.prepare, encode(Setup(level, log_format, stacks, output)))
             except ProcessDied as error:
                 error.is_ready = False
                 raise
@@ -89,7 +89,7 @@ class Member:
         Raises:
             ProcessDied: it ended before it answered.
         """
-        self._words.empty()
+        self._output.empty()
         self._requests += 1
         reply: Reply | None = await self._run(child.respond, self._requests, request)
         while reply is None:  # the process before ended because it had no work
@@ -101,23 +101,23 @@ class Member:
             raise ProcessDied(pid=self.pid, why=f"process {pid} answered, and to request {number} of {self._requests}")
         return answer
 
-    def hear(self, buffer: ProgressBuffer) -> None:
+    def read_output(self, buffer: ProgressBuffer) -> None:
         """Put what the handler has said since the last time into the buffer."""
-        self._words.hear(buffer)
+        self._output.read_output(buffer)
 
     async def stack(self) -> str:
         """The stacks of all threads of the process; empty if it does not answer."""
         self._stack_file.forget()
         with suppress(ProcessLookupError), trio.move_on_after(STACK_SECONDS):
             os.kill(self.pid, child.STACK_SIGNAL)
-            told, seen = "", ""
-            while not told or told != seen:  # until nothing is added any more
-                seen = told
+            dumped, seen = "", ""
+            while not dumped or dumped != seen:  # until nothing is added any more
+                seen = dumped
                 await trio.sleep(LOOK_SECONDS)
-                told = self._stack_file.read()
-        told = self._stack_file.read()
+                dumped = self._stack_file.read()
+        dumped = self._stack_file.read()
         self._stack_file.forget()
-        return told
+        return dumped
 
     async def aclose(self) -> None:
         """End the process, whatever state it is in."""
@@ -128,7 +128,7 @@ class Member:
             log.debug("process %s did not end in good order: %s", self.pid, error)
         finally:
             self._stack_file.close()
-            self._words.close()
+            self._output.close()
 
     async def _run(self, function: Any, *args: Any) -> Any:
         assert trio_parallel is not None

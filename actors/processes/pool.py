@@ -12,7 +12,7 @@ from leasehold.actors.attempts.progress import ProgressBuffer
 from leasehold.actors.attempts.run_clock import RunClock
 from leasehold.actors.processes.deaths import ProcessDied, crashed
 from leasehold.app import App
-from leasehold.errors import MemoryLimitExceeded, tell
+from leasehold.errors import MemoryLimitExceeded, attach_report
 from leasehold.jobs.kind import Kind, check_importable
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ MEBIBYTE = 1_048_576
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 HAS_PROC = os.path.exists("/proc/self/statm")
 MEMORY_SECONDS = 0.05
-HEAR_SECONDS = 0.5
+READ_SECONDS = 0.5
 FRESH_SHARE = 0.5
 """A process that has more than this share of a job's limit already is replaced before the job starts."""
 
@@ -88,7 +88,7 @@ class ProcessPool:
             try:
                 answer = await (member.call(request) if limit is None else call_within(member, request, kind, limit))
             except BaseException as error:
-                member.hear(self._buffer)
+                member.read_output(self._buffer)
                 with trio.CancelScope(shield=True):
                     await member.aclose()
                 if isinstance(error, ProcessDied):
@@ -96,14 +96,14 @@ class ProcessPool:
                 raise
             finally:
                 del self._busy[task]
-            member.hear(self._buffer)
+            member.read_output(self._buffer)
             self._free.append(member)
             return answer
 
-    def hear(self) -> None:
+    def read_output(self) -> None:
         """Put what the running handlers have said into the buffer. When a handler ends, `run` does it."""
         for member in self._busy.values():
-            member.hear(self._buffer)
+            member.read_output(self._buffer)
 
     async def __aenter__(self) -> Self:
         return self
@@ -143,8 +143,8 @@ class ProcessOutputReader:
     async def run(self) -> None:
         """Listen until cancelled."""
         while True:
-            await trio.sleep(HEAR_SECONDS)
-            self._pool.hear()
+            await trio.sleep(READ_SECONDS)
+            self._pool.read_output()
 
 
 def pool_for(app: App, slots: int, buffer: ProgressBuffer | None = None) -> ProcessPool | None:
@@ -218,8 +218,8 @@ def _exceeded(kind: Kind[..., Any], pid: int, limit: int, measured: int) -> Memo
         f"process {pid} of handler {place} was killed: it had {measured / MEBIBYTE:.0f} MiB, its limit is "
         f"{limit / MEBIBYTE:g} MiB"
     )
-    told = {"type": "MemoryLimitExceeded", "message": message, "traceback": "", "limit": limit, "measured": measured}
-    return tell(MemoryLimitExceeded(message), told)
+    report = {"type": "MemoryLimitExceeded", "message": message, "traceback": "", "limit": limit, "measured": measured}
+    return attach_report(MemoryLimitExceeded(message), report)
 
 
 async def _start_member() -> Member:

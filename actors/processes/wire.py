@@ -75,13 +75,13 @@ class Setup(msgspec.Struct, frozen=True):
     Attributes:
         log_level, log_format: of the worker; None leaves logging alone.
         stack_file: takes the stack of a crash.
-        words_file: takes what handlers say of themselves.
+        output_file: takes what handlers say of themselves.
     """
 
     log_level: int | None
     log_format: Literal["text", "json"]
     stack_file: str | None
-    words_file: str | None
+    output_file: str | None
 
 
 def encode(message: Request | Answer | Setup) -> bytes:

@@ -65,7 +65,7 @@ class WorkerAttemptSession:
         self._inner: Transaction | None = None
         self._completion: Completion | None = None
         self._flavour = ""
-        self._said: ContinueWith[Any] | None = None
+        self._continuation: ContinueWith[Any] | None = None
         self._started: list[NewJob[Any]] = []
         self._new_ids: list[int] = []
         self.was_cut = False
@@ -81,9 +81,9 @@ class WorkerAttemptSession:
 
     def set_continuation(self, continuation: ContinueWith[Any]) -> None:
         """Note that the handler is going to return this. Raises BadInput at the second call."""
-        if self._said is not None:
+        if self._continuation is not None:
             raise BadInput("continue_with was said already; a job continues its chain once")
-        self._said = continuation
+        self._continuation = continuation
 
     def start(self, jobs: Sequence[NewJob[Any]]) -> None:
         """Enqueue these jobs when the attempt completes; each begins a chain."""
@@ -218,7 +218,7 @@ class WorkerAttemptSession:
         """
         completion = self._completion
         end = returned if completion is None else completion.settled_with(returned)
-        if self._said is not None and end is not self._said:
+        if self._continuation is not None and end is not self._continuation:
             raise BadInput(f"continue_with was said and not returned; the handler returned {returned!r:.200}")
         outcome = ended(self._held, end, self._started, self._check, self._large.most)
         if completion is None and self._large.is_large(outcome):
@@ -229,10 +229,10 @@ class WorkerAttemptSession:
             raise LeaseLost(f"the lease was lost before the commit: {self._held.lost}")
         self._held.settling = True
         with trio.CancelScope(shield=True):
-            said = await self._report()
+            reports = await self._report()
             await self._complete(completion, outcome)
-            if said:
-                self._buffer.written(said)
+            if reports:
+                self._buffer.written(reports)
         if isinstance(outcome, Continued):
             return Committed(self._held, outcome.has_next, outcome.continuation, self._new_ids)
         return Committed(self._held, has_next=False)
@@ -242,9 +242,9 @@ class WorkerAttemptSession:
         if self._inner is None or not self._buffer.has_progress:
             return ()
         async with self._buffer.write_lock:
-            if said := self._buffer.latest([self._held.id]):
-                await report_progress(self._inner, self._incarnation, said)
-        return said
+            if reports := self._buffer.latest([self._held.id]):
+                await report_progress(self._inner, self._incarnation, reports)
+        return reports
 
     async def _complete(self, completion: Completion, outcome: Completed | Continued) -> None:
         continuation = outcome.continuation if isinstance(outcome, Continued) else None

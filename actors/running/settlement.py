@@ -79,14 +79,14 @@ class Settlement:
         Raises DatabaseUnavailable: some may be written; call it again with all of them, and it writes the others.
         """
         self._left, self._lock_waits, self._most_lock_waits = [], 0, most_lock_waits
-        if self._identity.is_turning:
+        if self._identity.is_changing_epoch:
             raise EpochOver
         incarnation = self._identity.incarnation
         todo = [outcome for outcome in batch if outcome.held not in self._written] if self._written else batch
         todo = sorted(self._without_former(todo), key=BY_ID)
         try:
             if self._buffer.has_progress:
-                await self._write_last_words(todo)
+                await self._write_final_progress(todo)
             await self._write(todo)
             if incarnation is not self._identity.incarnation:
                 raise EpochOver
@@ -113,13 +113,13 @@ class Settlement:
         dropped = {id(outcome) for outcome in former}
         return [outcome for outcome in batch if id(outcome) not in dropped] if dropped else list(batch)
 
-    async def _write_last_words(self, batch: list[Outcome]) -> None:
+    async def _write_final_progress(self, batch: list[Outcome]) -> None:
         """Write the last progress of these jobs, while this worker still holds them."""
         async with self._buffer.write_lock:
-            if said := self._buffer.latest({outcome.held.id for outcome in batch}):
+            if reports := self._buffer.latest({outcome.held.id for outcome in batch}):
                 self.counts["statements"] += 1
-                await report_progress(self._connection, self._identity.incarnation, said)
-                self._buffer.written(said)
+                await report_progress(self._connection, self._identity.incarnation, reports)
+                self._buffer.written(reports)
 
     async def _write(self, batch: list[Outcome]) -> None:
         if done := [outcome for outcome in batch if isinstance(outcome, Completed)]:
@@ -246,14 +246,14 @@ class Settlement:
             if reason == BUSY:
                 self._left += [outcome for outcome in outcomes if outcome.held.id == job_id]
                 continue
-            if job_id in self._unanswered and await self._was_heard(job_id, outcomes):
+            if job_id in self._unanswered and await self._was_written(job_id, outcomes):
                 self.counts["repeated"] += 1
                 log.debug("job %s: outcome repeated, the first one was heard", job_id, extra={"job_id": job_id})
                 continue
             self.counts["refused"] += 1
             log.warning("job %s: outcome refused, %s", job_id, reason, extra={"job_id": job_id, "reason": reason})
 
-    async def _was_heard(self, job_id: int, outcomes: Sequence[Outcome]) -> bool:
+    async def _was_written(self, job_id: int, outcomes: Sequence[Outcome]) -> bool:
         """Whether the job's timeline has the end of this attempt: then it was written, and only the reply was lost."""
         attempts = {outcome.held.attempt for outcome in outcomes if outcome.held.id == job_id}
         rows = await self._connection.call("get_job_timeline", job_id)

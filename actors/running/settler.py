@@ -30,7 +30,7 @@ GATHER_SECONDS = 0.002
 MOST_ROWS = 500
 MOST_WAITING = 5_000
 STUCK_SECONDS = 2.0
-HOLD_SECONDS = 0.5
+BACK_OFF_SECONDS = 0.5
 RETRY_PAUSE = 1.0
 """Between two tries of leftovers, once one has waited for a lock: new outcomes must have their turn."""
 
@@ -49,7 +49,7 @@ class Leftover(msgspec.Struct, eq=False):
     due: float
     wait: float
     since: float
-    is_told: bool = False
+    is_reported: bool = False
 
 
 class Leftovers:
@@ -100,9 +100,9 @@ class Leftovers:
 
     def untold(self, now: float) -> list[int]:
         """The jobs to log now, each once: their outcomes have been left over for a second or longer."""
-        found = [each for each in self._all.values() if not each.is_told and now - each.since >= LATE_AFTER]
+        found = [each for each in self._all.values() if not each.is_reported and now - each.since >= LATE_AFTER]
         for each in found:
-            each.is_told = True
+            each.is_reported = True
         return sorted(each.outcome.held.id for each in found)
 
 
@@ -202,10 +202,10 @@ class Settler:
         self._wrote = trio.Event()
         self._leftovers = Leftovers()
         self._retry_at = 0.0
-        self._is_holding = False
+        self._is_backing_off = False
         self._is_jammed = False
 
-    def hold_for(self, slots: int) -> float:
+    def back_off_for(self, slots: int) -> float:
         """Seconds for which the worker should claim nothing, because its outcomes cannot be written; 0: claim.
 
         It claims nothing if nothing was written for two seconds although outcomes wait, if too many wait, or if other
@@ -213,12 +213,12 @@ class Settler:
         """
         stands = bool(self.outcomes) and monotonic() - self.outcomes.stands_since >= STUCK_SECONDS
         is_held_up = self._leftovers.late(monotonic()) >= max(1, slots) or len(self._leftovers) >= MOST_WAITING
-        is_holding = stands or self.outcomes.is_crowded or is_held_up
-        if is_holding and not self._is_holding:
+        is_backing_off = stands or self.outcomes.is_crowded or is_held_up
+        if is_backing_off and not self._is_backing_off:
             waiting = len(self.outcomes) + len(self._leftovers)
             log.warning("claiming nothing more until outcomes can be written; %d wait", waiting)
-        self._is_holding = is_holding
-        return HOLD_SECONDS if is_holding else 0.0
+        self._is_backing_off = is_backing_off
+        return BACK_OFF_SECONDS if is_backing_off else 0.0
 
     async def warm_up(self) -> None:
         """Connect and have the commonest statement planned. Raises DatabaseUnavailable."""
@@ -301,12 +301,12 @@ class Settler:
         if not job_ids:
             return []
         rows = await self._settlement.list_holders(job_ids)
-        told = [
+        described = [
             f"session {row['pid']} ({row['application_name']}) holds the row of job {row['job_id']} since {row['since']}"
             for row in rows
         ]
         others = sorted(set(job_ids) - {row["job_id"] for row in rows})
-        return told + [f"job {job_id} needs a lock that another session has" for job_id in others]
+        return described + [f"job {job_id} needs a lock that another session has" for job_id in others]
 
     def statistics(self) -> SettlerStatistics:
         """Counts since the start."""

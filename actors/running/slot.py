@@ -24,9 +24,9 @@ from leasehold.actors.attempts.outcome import (
     Released,
     completed,
     describe,
-    meant,
     raised,
-    told_beside,
+    single_cause,
+    with_raised,
 )
 from leasehold.actors.attempts.run_clock import TOO_LATE
 from leasehold.actors.identity import WorkerIdentity, WorkerMode
@@ -48,7 +48,7 @@ from leasehold.payloads.claim_checks import START
 
 log = logging.getLogger(__name__)
 
-JOBS_PER_TURN = 10
+JOBS_PER_CHECKPOINT = 10
 ENDINGS = (ContinueWith, WaitFor)
 
 
@@ -123,13 +123,13 @@ class Slot:
         self._outcomes = context.outcomes
         self._middlewares_of = context.middlewares
         self._announcer = context.announcer
-        self._heard = context.announcer.heard
+        self._subscribed = context.announcer.subscribed
         self._processes = context.processes
         self._host = context.host
         self._holdings = context.holdings
         self._mode = context.mode
         self._roster = context.roster
-        self._turns = 0
+        self._jobs_begun = 0
         self.held: HeldJob | None = None
         self.cut_short: HeldJob | None = None
 
@@ -146,10 +146,10 @@ class Slot:
     async def _take(self) -> HeldJob | None:
         """The next job, when there is room for its outcome; None when the backlog is closed, or lets the slot go.
 
-        Lets the other tasks turn every few jobs.
+        Lets the other tasks run every few jobs.
         """
-        self._turns += 1
-        if self._turns % JOBS_PER_TURN == 0:
+        self._jobs_begun += 1
+        if self._jobs_begun % JOBS_PER_CHECKPOINT == 0:
             self._backlog.ask_for_more()
             await trio.lowlevel.checkpoint()
             if self._backlog.lets_go():
@@ -219,7 +219,7 @@ class Slot:
         self.held = held
         held.started = now
         running_job.set((held.row, self._identity.worker_id))
-        if JobStarted in self._heard:
+        if JobStarted in self._subscribed:
             self._announcer.started(held)
         return True
 
@@ -252,7 +252,7 @@ class Slot:
             failure = _without_cancellation(error)
             if failure is None:
                 raise
-            failure = meant(failure)
+            failure = single_cause(failure)
             return self._missed(held, failure) or await self._raised(held, failure)
 
     def _job(self, held: HeldJob) -> Job:
@@ -311,7 +311,7 @@ class Slot:
         missed = None if held.clock is None else held.clock.missed()
         if missed is None:
             return None
-        return Failed(held, missed if failure is None else told_beside(missed, failure), discard=True)
+        return Failed(held, missed if failure is None else with_raised(missed, failure), discard=True)
 
     def _cancelled(self, held: HeldJob) -> Outcome | None:
         if held.lost == SHUTDOWN:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from leasehold.actors.upkeep.reaping import Attendance, follow_clock, tell_reaped
+from leasehold.actors.upkeep.reaping import Attendance, announce_reaped, follow_clock
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller, Row
 from leasehold.notify.channel import Reap
@@ -109,7 +109,7 @@ class Reaper:
         session_grace: float = 5.0,
     ) -> None:
         self._grace = timedelta(seconds=session_grace) if session_grace else None
-        self._told: set[tuple[int, int | None, str | None]] = set()
+        self._logged: set[tuple[int, int | None, str | None]] = set()
         self._set_back: timedelta | None = None
         self._connection = connection
         self._observers = observers or Observers()
@@ -144,7 +144,7 @@ class Reaper:
             if expiry == 0.0 and self._counts["reaped"] + self._counts["expired"] == before:
                 soonest = SOONEST_SECONDS if await self.free_rows() else STUCK_SECONDS
             elif expiry != 0.0:
-                self._told.clear()
+                self._logged.clear()
             self._attendance.seen(max(wait, soonest))
             await self._signal.wait(max(wait, soonest))
 
@@ -159,7 +159,7 @@ class Reaper:
         while True:
             rows = await self._ask("reap_jobs", BATCH, None, self._attendance.span())
             self._counts["reaped"] += len(rows)
-            tell_reaped(rows, self._observers)
+            announce_reaped(rows, self._observers)
             if len(rows) < BATCH:
                 break
         self._set_back = await follow_clock(self._connection, self._set_back)
@@ -181,11 +181,11 @@ class Reaper:
         rows = await self._ask("stop_lost_sessions", self._grace)
         ended = {row["pid"] for row in rows if row["is_ended"]}
         for row in rows:
-            told = (row["job_id"], row["pid"], row["problem"])
+            line = (row["job_id"], row["pid"], row["problem"])
             if row["is_ended"]:
                 log.warning("%s; that session was ended", row["explanation"], extra={"job_id": row["job_id"]})
-            elif told not in self._told:
-                self._told.add(told)
+            elif line not in self._logged:
+                self._logged.add(line)
                 level = logging.WARNING if row["problem"] is None else logging.ERROR
                 log.log(level, "%s", row["explanation"] + (f"; {row['problem']}" if row["problem"] else ""))
         self._counts["sessions_ended"] += len(ended)

@@ -60,12 +60,12 @@ class Attendance:
         return timedelta() if self._since is None or now > self._due else timedelta(seconds=now - self._since)
 
 
-async def follow_clock(caller: Caller, told: timedelta | None) -> timedelta | None:
-    """Set the books anew if the clock of the database was set back lately. Returns by how much, to be passed as `told` the
+async def follow_clock(caller: Caller, known: timedelta | None) -> timedelta | None:
+    """Set the books anew if the clock of the database was set back lately. Returns by how much, to be passed as `known` the
     next time, so that it is logged once. Raises DatabaseUnavailable.
     """
     [[back]] = await caller.call("follow_clock")
-    if back is not None and back != told:
+    if back is not None and back != known:
         log.warning(
             "the clock of the database was set back by about %s; leases, rates, schedules and counts go on from now",
             timedelta(seconds=round(back.total_seconds())),
@@ -73,7 +73,7 @@ async def follow_clock(caller: Caller, told: timedelta | None) -> timedelta | No
     return back
 
 
-def tell_reaped(rows: Sequence[Row], observers: Observers) -> None:
+def announce_reaped(rows: Sequence[Row], observers: Observers) -> None:
     """Log the jobs that `reap_jobs` has taken back, and tell the observers."""
     for row in rows:
         log.warning(
@@ -84,6 +84,6 @@ def tell_reaped(rows: Sequence[Row], observers: Observers) -> None:
             row["state"],
             extra={"job_id": row["job_id"], "attempt": row["attempt"], "worker_id": row["worker_id"]},
         )
-    if JobReaped in observers.heard:
+    if JobReaped in observers.subscribed:
         for row in rows:
             observers.emit(JobReaped(**{name: row[name] for name in JobReaped.__struct_fields__}))

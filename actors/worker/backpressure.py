@@ -55,32 +55,34 @@ class BackpressureLimits(msgspec.Struct, frozen=True):
     seconds: float
 
 
-class Judgement(msgspec.Struct, frozen=True):
+class BackoffState(msgspec.Struct, frozen=True):
     """The last decision.
 
-    Modes: a *free* worker claims. A *held* one does not. An *excused* one was held for CPU alone and runs nothing: it
+    Modes: a *free* worker claims. A *backing off* one does not. An *excused* one backed off for CPU alone and runs nothing: it
     claims until it has run something.
 
     Attributes:
-        reason: why it is held, in words. since: when that began. until: when to decide again. Both in seconds.
+        reason: why it backs off, in words. since: when that began. until: when to decide again. Both in seconds.
     """
 
-    mode: Literal["free", "held", "excused"] = "free"
+    mode: Literal["free", "backing off", "excused"] = "free"
     reason: str | None = None
     since: float = 0.0
     until: float = 0.0
 
 
-def decide(was: Judgement, load: Load | None, limits: BackpressureLimits, now: float, *, is_idle: bool) -> Judgement:
+def decide(
+    was: BackoffState, load: Load | None, limits: BackpressureLimits, now: float, *, is_idle: bool
+) -> BackoffState:
     """Decide whether the worker claims. `is_idle`: it runs nothing, and has begun nothing since the decision `was`."""
     if now < was.until:
         return was
     if load is None or (reason := find_strain(load, limits.memory, limits.cpu)) is None:
-        return Judgement()
+        return BackoffState()
     is_cpu_alone = find_strain(load, limits.memory, 1.0) is None
     if is_cpu_alone and is_idle and was.mode != "free":
-        return Judgement("excused")
-    return Judgement("held", reason, was.since if was.mode == "held" else now, now + limits.seconds)
+        return BackoffState("excused")
+    return BackoffState("backing off", reason, was.since if was.mode == "backing off" else now, now + limits.seconds)
 
 
 class Backpressure:
@@ -116,7 +118,7 @@ class Backpressure:
         self._meter = Meter()
         self._load: Load | None = None
         self._looked_at = self._judged_at = float("-inf")
-        self._judgement = Judgement()
+        self._state = BackoffState()
         self._begun = 0
         self._is_blind = False
         self._is_off = limits.memory >= 1 and limits.cpu >= 1
@@ -124,19 +126,19 @@ class Backpressure:
     @property
     def reason(self) -> str | None:
         """Why it backs off, in words; None when it does not."""
-        return self._judgement.reason
+        return self._state.reason
 
-    def hold_for(self) -> float:
+    def back_off_for(self) -> float:
         """Seconds to claim nothing, then to ask again; 0: claim. Infinite while the worker is paused."""
         now = self._clock()
         # Heartbeats read the load as well, but decide nothing.
         if (
             not self._is_off
-            and now >= self._judgement.until
+            and now >= self._state.until
             and now - self._judged_at >= (LOOK_SECONDS if self.reason is None else 0.0)
         ):
             self._judge(now)
-        return float("inf") if self._mode.is_paused else max(0.0, self._judgement.until - now)
+        return float("inf") if self._mode.is_paused else max(0.0, self._state.until - now)
 
     def load(self) -> Load | None:
         """The load, not older than a second; None where the machine does not tell."""
@@ -147,7 +149,7 @@ class Backpressure:
 
     def seconds_left(self) -> float:
         """Seconds until the next look while it backs off, else 0."""
-        return max(0.0, self._judgement.until - self._clock())
+        return max(0.0, self._state.until - self._clock())
 
     def _look(self, now: float) -> None:
         self._looked_at = now
@@ -161,29 +163,29 @@ class Backpressure:
 
     def _judge(self, now: float) -> None:
         self._judged_at = now
-        load, was, begun = self.load(), self._judgement, self._activity.begun
+        load, was, begun = self.load(), self._state, self._activity.begun
         # Short jobs may begin and end between two looks. A paused worker claims nothing, excused or not.
         is_idle = not (self._activity.is_busy or begun > self._begun or self._mode.is_paused)
         self._begun = begun
-        self._judgement = decide(was, load, self._limits, now, is_idle=is_idle)
-        if self._judgement.mode != was.mode:
+        self._state = decide(was, load, self._limits, now, is_idle=is_idle)
+        if self._state.mode != was.mode:
             self._log_change(was, load, now)
         if (self.reason is None) != (was.reason is None):
             self._changed()
 
-    def _log_change(self, was: Judgement, load: Load | None, now: float) -> None:
-        match was.mode, self._judgement.mode:
-            case _, "held":
+    def _log_change(self, was: BackoffState, load: Load | None, now: float) -> None:
+        match was.mode, self._state.mode:
+            case _, "backing off":
                 log.warning(
                     "backing off: %s, %g s",
                     self.reason,
                     self._limits.seconds,
                     extra={"memory": _rounded(load and load.memory), "cpu": _rounded(load and load.cpu)},
                 )
-            case "held", "excused":
+            case "backing off", "excused":
                 cpu = describe_cpu(load).replace("%", " %") if load else "?"
                 log.info("claiming all the same: CPU %s, but this worker runs nothing", cpu)
-            case "held", "free":
+            case "backing off", "free":
                 log.info("resuming after %.0f s: %s", now - was.since, describe_load(load) if load else "no reading")
             case _:
                 pass

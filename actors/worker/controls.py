@@ -141,7 +141,7 @@ class Controls:
 def subscribe(parts: WorkerParts) -> None:
     """Have the parts of a worker hear the notices that are for it."""
 
-    def hear_wake(notice: Wake) -> None:
+    def on_wake(notice: Wake) -> None:
         if not parts.identity.serves(notice.queue):
             return
         if notice.means(parts.identity.incarnation):
@@ -149,25 +149,25 @@ def subscribe(parts: WorkerParts) -> None:
         else:
             parts.dispatcher.overhear()
 
-    def hear_pause(notice: Pause) -> None:
+    def on_pause(notice: Pause) -> None:
         parts.dispatcher.pause_queue(notice.queue)
 
-    def hear_command(notice: CommandNotice) -> None:
+    def on_command(notice: CommandNotice) -> None:
         if notice.incarnation == str(parts.identity.incarnation):
-            parts.news.set()
+            parts.is_urgent.set()
 
-    def hear_lost(notice: Lost) -> None:
+    def on_lost(notice: Lost) -> None:
         held = parts.holdings.get(notice.job_id)
         if held is not None and held.attempt == notice.attempt:
             parts.cancels.lose(held, notice.reason)
 
     def look_again() -> None:
-        parts.news.set()
+        parts.is_urgent.set()
         parts.dispatcher.wake()
 
     switchboard = parts.process.switchboard
-    switchboard.subscribe(Wake, hear_wake)
-    switchboard.subscribe(Pause, hear_pause)
-    switchboard.subscribe(CommandNotice, hear_command)
-    switchboard.subscribe(Lost, hear_lost)
+    switchboard.subscribe(Wake, on_wake)
+    switchboard.subscribe(Pause, on_pause)
+    switchboard.subscribe(CommandNotice, on_command)
+    switchboard.subscribe(Lost, on_lost)
     switchboard.subscribe_reconnect(look_again)

@@ -38,31 +38,31 @@ class EpochChange:
     async def run(self) -> None:
         """Move until cancelled. Raises DatabaseUnavailable; called again, it goes on where it was.
 
-        Before this runs, a worker holds no jobs, and `EpochWatch` turns the process by itself.
+        Before this runs, a worker holds no jobs, and `EpochWatch` moves the process by itself.
         """
-        self._epochs.wait_for_turn()
+        self._epochs.wait_for_change()
         async with self._parts.process.database.reserve("epoch change", greeted=False) as connection:
             while True:
                 while not self._epochs.is_over:
                     await self._epochs.noticed.wait()
-                await self._turn(connection)
+                await self._change(connection)
 
-    async def _turn(self, connection: Caller) -> None:
+    async def _change(self, connection: Caller) -> None:
         rows = await connection.call("find_epoch", self._epochs.epoch, self._epochs.position)
         if not rows:
             raise DatabaseUnavailable("this server is a standby, which can only be read")
         if rows[0]["epoch"] != self._epochs.epoch:
             await self._begin_anew(connection, rows[0]["epoch"], rows[0]["timeline"])
         else:
-            self._epochs.turned(rows[0]["epoch"])
+            self._epochs.begin(rows[0]["epoch"])
 
     async def _begin_anew(self, connection: Caller, epoch: int, timeline: int | None) -> None:
         identity, holdings = self._parts.identity, self._parts.holdings
         # A second try uses the same incarnations. Until the end, no other part of the process can reach the database.
         # From here on, answers to statements of the former incarnation are dropped.
         former = self._former = self._former or identity.incarnation
-        if not identity.is_turning:
-            identity.is_turning, identity.incarnation = True, uuid4()
+        if not identity.is_changing_epoch:
+            identity.is_changing_epoch, identity.incarnation = True, uuid4()
         new = identity.incarnation
         await self._presence.register(connection)
         kept = [job for job in holdings.values() if job.lost is None]
@@ -75,15 +75,15 @@ class EpochChange:
                 held.incarnation = new
             else:
                 held.lose(REASONS.get(outcomes.get(held.id, "lost"), "not_found"))
-        self._former, identity.is_turning = None, False
-        self._epochs.turned(epoch)
+        self._former, identity.is_changing_epoch = None, False
+        self._epochs.begin(epoch)
         lost = sorted(job for job, outcome in outcomes.items() if outcome == "lost")
-        self._tell(epoch, timeline, lost, outcomes)
+        self._log(epoch, timeline, lost, outcomes)
         self._presence.forget_commands()
         self._parts.dispatcher.wake()
         await connection.call("report_losses", epoch, lost)
 
-    def _tell(self, epoch: int, timeline: int | None, lost: Sequence[int], outcomes: dict[int, str]) -> None:
+    def _log(self, epoch: int, timeline: int | None, lost: Sequence[int], outcomes: dict[int, str]) -> None:
         kept = sum(outcome == "adopted" for outcome in outcomes.values())
         log.warning(
             "the database has failed over or was restored: worker %s goes on in epoch %d (timeline %s) with %d of %d jobs, "

@@ -60,7 +60,7 @@ class Lent(Caller):
     Args:
         own: an open database.
         loan: of the client.
-        epochs: nothing is asked while the process turns to another epoch: nobody greets the connections of the client.
+        epochs: nothing is asked while the process moves to another epoch: nobody greets the connections of the client.
     """
 
     def __init__(self, own: Database, loan: Loan, epochs: EpochWatch) -> None:

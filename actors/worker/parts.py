@@ -36,10 +36,10 @@ from leasehold.database import Caller
 
 
 class WorkerParts(WorkerContext, frozen=True, eq=False):
-    """Everything that one worker is made of. `news` is set when its row has something new to show."""
+    """Everything that one worker is made of. `is_urgent` is set when its row has something new to show."""
 
     roster: Roster
-    news: Signal
+    is_urgent: Signal
     backpressure: Backpressure
     backlog: Backlog
     dispatcher: Dispatcher
@@ -67,8 +67,8 @@ def assemble(
     claims, outcomes = connections
     caller, settings, app = worker.process.caller, worker.process.settings, worker.process.app
     identity, mode, holdings = worker.identity, worker.mode, worker.holdings
-    roster, news, backlog, pulse = Roster(), Signal(), Backlog(), Pulse()
-    mode.subscribe(news.set)
+    roster, is_urgent, backlog, pulse = Roster(), Signal(), Backlog(), Pulse()
+    mode.subscribe(is_urgent.set)
 
     host = WorkerJobHost(holdings, app, worker.process.payloads)
     progress = ProgressWriter(caller, identity, host.progress_sink, holdings.get)
@@ -76,22 +76,23 @@ def assemble(
     settler = Settler(outcomes, identity, holdings, worker.announcer, host.progress_sink)
 
     limits = BackpressureLimits(settings.memory_backoff, settings.cpu_backoff, settings.backoff_seconds)
-    backpressure = Backpressure(resources or Resources(), limits, mode, roster, news.set)
+    backpressure = Backpressure(resources or Resources(), limits, mode, roster, is_urgent.set)
     sweeper = LeaseSweeper(caller, settings.poll_seconds, lambda: backlog.idle_slots > 0, app.observers)
     worker.process.outage.subscribe(sweeper.database_lost)
 
-    def hold_for() -> float:
-        return backpressure.hold_for() or settler.hold_for(mode.slots)
+    def back_off_for() -> float:
+        return backpressure.back_off_for() or settler.back_off_for(mode.slots)
 
-    dispatcher = Dispatcher(worker, claims, backlog, pulse, hold_for, sweeper)
+    dispatcher = Dispatcher(worker, claims, backlog, pulse, back_off_for, sweeper)
     cancels = Cancels(caller)
     keeper = Keeper(worker, pulse, cancels.lose)
     processes = pool_for(app, mode.slots, host.progress_sink)
     slots = SlotContext(
-        identity, trio.CapacityLimiter(mode.slots), backlog, settler.outcomes, cache(app.middlewares_of), worker.announcer,
-        processes, host, holdings, mode, roster,
+        identity, trio.CapacityLimiter(mode.slots), backlog, settler.outcomes, middlewares=cache(app.middlewares_of),
+        announcer=worker.announcer, processes=processes, host=host, holdings=holdings, mode=mode, roster=roster,
     )  # fmt: skip
     return WorkerParts(
-        worker.process, identity, mode, holdings, worker.announcer, roster, news, backpressure, backlog, dispatcher, host,
-        progress, settler, pulse, keeper, cancels, sweeper, processes, Crew(slots),
+        process=worker.process, identity=identity, mode=mode, holdings=holdings, announcer=worker.announcer, roster=roster,
+        is_urgent=is_urgent, backpressure=backpressure, backlog=backlog, dispatcher=dispatcher, host=host, progress=progress,
+        settler=settler, pulse=pulse, keeper=keeper, cancels=cancels, sweeper=sweeper, processes=processes, crew=Crew(slots),
     )  # fmt: skip

@@ -83,8 +83,8 @@ async def refuse(command: WorkerCommand) -> object:
 class Presence:
     """Keeps the row of this process in `leasehold.workers` up to date.
 
-    A heartbeat comes every `seconds`, with a poll of the dispatcher where there are some, and at once when `news` is set. Where
-    polls have become rarer than that, it comes with each, and says so, since it is by this that others take a worker for dead.
+    A heartbeat comes every `seconds`, with a poll of the dispatcher where there are some, and at once when `is_urgent` is set.
+    Where polls have become rarer than that, it comes with each, and says so: by this others take a worker for dead.
 
     Attributes:
         worker_name: the friendly name; empty before `register`.
@@ -100,7 +100,8 @@ class Presence:
         seconds: float,
         vitals: Callable[[], Vitals],
         carry_out: CarryOut = refuse,
-        news: Signal | None = None,
+        *,
+        is_urgent: Signal | None = None,
         place: Place = anywhere,
     ) -> None:
         self._caller = caller
@@ -110,7 +111,7 @@ class Presence:
         self._vitals = vitals
         self._carry_out = carry_out
         self._answers: dict[int, Answer] = {}
-        self._news = news or Signal()
+        self._is_urgent = is_urgent or Signal()
         self._place = place
         self._beaten_at = float("-inf")
         self.worker_name = ""
@@ -136,9 +137,9 @@ class Presence:
                 await self._rest()
 
     async def _rest(self) -> None:
-        """Until there is news, or no heartbeat was sent for as long as the last one said, neither from here nor with a poll."""
+        """Until something is urgent, or no heartbeat was sent for as long as the last one said, from here or with a poll."""
         while (rest := self._beaten_at + self._pace - trio.current_time()) > 0:
-            if await self._news.wait(rest):
+            if await self._is_urgent.wait(rest):
                 return
 
     def ask(self, next_in: float) -> Mapping[str, object]:
@@ -151,7 +152,7 @@ class Presence:
         vitals |= {"heartbeat_seconds": pace} | (now.usage._asdict() if now.usage else {})
         return {"incarnation": self._identity.incarnation, "vitals": msgspec.json.encode(vitals).decode()}
 
-    def hear(self, row: Row) -> None:
+    def take_answer(self, row: Row) -> None:
         """The poll has sent the heartbeat. If the row is gone or there are commands, a heartbeat of our own goes after it."""
         if (is_known := row.get("is_known")) is None:
             return  # a database of the release before
@@ -189,7 +190,7 @@ class Presence:
 
     def beat_soon(self) -> None:
         """Send a heartbeat at once: something that the row shows has changed, or there is a command."""
-        self._news.set()
+        self._is_urgent.set()
 
     async def leave(self) -> None:
         """Acknowledge what was carried out, and show the worker as stopped. Raises DatabaseUnavailable.

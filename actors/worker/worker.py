@@ -7,7 +7,7 @@ from contextlib import nullcontext
 
 import trio
 
-from leasehold.actors.attempts.context import context_of, told_slots
+from leasehold.actors.attempts.context import context_of, describe_slots
 from leasehold.actors.attempts.held_job import SHUTDOWN
 from leasehold.actors.attempts.log_handler import keeping_logs
 from leasehold.actors.leases.poll import EpochRider
@@ -66,8 +66,8 @@ class Worker:
             process.settings.heartbeat_seconds,
             controls.vitals,
             controls.carry_out,
-            parts.news,
-            controls.take_place,
+            is_urgent=parts.is_urgent,
+            place=controls.take_place,
         )
         parts.dispatcher.look.carry(EpochRider(process.epochs))
         parts.dispatcher.look.carry(self.presence)
@@ -103,7 +103,7 @@ class Worker:
 
     async def _work(self) -> None:
         await self._get_ready()
-        parts, tell = self.parts, self.parts.announcer.actor_failed
+        parts, failed = self.parts, self.parts.announcer.actor_failed
         async with trio.open_nursery() as helpers:
             stood_still, rouse = self.presence.beat_soon, parts.keeper.rouse
             watcher = Watcher(parts.roster.running, parts.holdings, parts.pulse, helpers, stood_still, rouse)
@@ -120,7 +120,7 @@ class Worker:
                 *readers,
             )
             for actor in actors:
-                helpers.start_soon(supervise, actor, tell, parts.process.outage)
+                helpers.start_soon(supervise, actor, failed, parts.process.outage)
             handlers = parts.host.open(parts.process.database, max(parts.mode.slots, HANDLER_CONNECTIONS))
             with keeping_logs(parts.host.progress_sink, parts.identity.worker_id, parts.process.app):
                 async with parts.processes or nullcontext(), handlers, trio.open_nursery() as workers:
@@ -147,7 +147,7 @@ class Worker:
             identity.worker_id,
             self.presence.worker_name,
             ", ".join(identity.queues) or "(all)",
-            told_slots(settings, app, parts.mode.slots),
+            describe_slots(settings, app, parts.mode.slots),
             extra={"worker_id": identity.worker_id, "incarnation": str(identity.incarnation)},
         )
         self.ready.set()

@@ -168,12 +168,12 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "tokens are not spent",
-        "spend_tokens returns before it has taken any",
+        "spend_from_buckets returns before it has taken any",
         scenes.a_burst_of_starts,
         ("I15",),
         (
             Patch(
-                "limits/buckets/spend_tokens.sql",
+                "limits/buckets/spend_from_buckets.sql",
                 "if not exists (select from leasehold.limits l where l.rate is not null) then",
                 "if true then",
             ),

@@ -71,8 +71,8 @@ class AuditLog:
             await self._database.call_value("close_audit", audit_id, status, timeout=CLOSE_SECONDS)
         except LeaseholdError as error:
             log.warning("audit row %s stays without its status %s: %s", audit_id, status, error)
-        told = {"token_id": act.identity.token_id, "audit_id": audit_id}
-        log.info("%s by %s: %s", act.action, act.identity.name, status, extra=told)
+        ids = {"token_id": act.identity.token_id, "audit_id": audit_id}
+        log.info("%s by %s: %s", act.action, act.identity.name, status, extra=ids)
 
 
 def is_audited(method: str, path: str, scope: Scope | None) -> bool:

@@ -1,4 +1,4 @@
-"""Who may call: bearer tokens with scopes, and the addresses that need no token."""
+"""Who may call: access tokens with scopes, and the addresses that need no token."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Guard:
         return identity
 
     async def find_caller(self, request: web.Request) -> Identity | None:
-        """Who calls: by the bearer token, else by the session in the cookie, else anybody where there are no tokens.
+        """Who calls: by the access token, else by the session in the cookie, else anybody where there are no tokens.
 
         Raises as `admit`.
         """
@@ -104,7 +104,7 @@ class Guard:
         return identity
 
     def _shown_by(self, request: web.Request) -> str | None:
-        """The bearer token, or the text by which a session is looked up."""
+        """The access token, or the text by which a session is looked up."""
         token = bearer_of(request)
         if token is not None:
             return "" if is_session(token.partition(".")[0]) else token
@@ -216,7 +216,7 @@ def lacks_scope(identity: Identity, scope: Scope) -> Refusal:
 
 
 def bearer_of(request: web.Request) -> str | None:
-    """The bearer token of a request: None without an Authorization header, empty if it has another scheme."""
+    """The access token of a request: None without an Authorization header, empty if it has another scheme."""
     given = request.headers.getall("Authorization", ())
     if not given:
         return None

@@ -24,13 +24,13 @@ CHANNEL = "leasehold_access"
 HEARING_SECONDS = 10.0  # a connection may be dead without anybody knowing
 DEAF_SECONDS = 1.0
 LAST_KNOWN_SECONDS = 900.0  # how long /metrics stays open to a token while the database is away
-MOST_REMEMBERED = 10_000
+MOST_CACHED = 10_000
 LOOKUPS_AT_ONCE = 4
 LOOKUP_SECONDS = 25.0  # with the wait for those that are looked up before it
 SUSPECT_LOOKUPS_AT_ONCE = 1
 
 
-class Remembered(msgspec.Struct, frozen=True):
+class CachedToken(msgspec.Struct, frozen=True):
     """What was found, and until when it is valid."""
 
     identity: Identity | None
@@ -47,21 +47,21 @@ class TokenCache:
     def __init__(self, database: Caller, clock: Callable[[], float]) -> None:
         self._database = database
         self._clock = clock
-        self._remembered: dict[bytes, Remembered] = {}
-        self._refused: dict[bytes, Remembered] = {}
-        self._last_known: dict[bytes, Remembered] = {}
-        self._turns = asyncio.Semaphore(LOOKUPS_AT_ONCE)
-        self._suspect_turns = asyncio.Semaphore(SUSPECT_LOOKUPS_AT_ONCE)
+        self._cached: dict[bytes, CachedToken] = {}
+        self._refused: dict[bytes, CachedToken] = {}
+        self._last_known: dict[bytes, CachedToken] = {}
+        self._lookups = asyncio.Semaphore(LOOKUPS_AT_ONCE)
+        self._suspect_lookups = asyncio.Semaphore(SUSPECT_LOOKUPS_AT_ONCE)
         self._asking: dict[bytes, asyncio.Task[Identity | None]] = {}
         self._any_until = -math.inf
         self._epoch = 0
         self._changes = 0
-        self.hears = False
+        self.is_listening = False
 
     def forget(self, *, has_changed: bool = True) -> None:
         """Drop what is cached, because something has changed or (`has_changed` false) may have changed."""
         self._epoch += 1
-        self._remembered.clear()
+        self._cached.clear()
         self._refused.clear()
         if has_changed:
             self._changes += 1
@@ -71,7 +71,7 @@ class TokenCache:
 
     def recall(self, token: str) -> Identity | None:
         """The owner of this token if it is cached. Does not wait."""
-        return self._valid(self._remembered, hash_token(token))
+        return self._valid(self._cached, hash_token(token))
 
     def last_known(self, token: str) -> Identity | None:
         """The owner of this token when the database was last asked, at most some minutes ago and before any change."""
@@ -81,14 +81,14 @@ class TokenCache:
         """The owner of this token, or None. Suspects are looked up one after the other, so that they delay nobody else; a token
         that was good recently is none. Raises DatabaseUnavailable."""
         key = hash_token(token)
-        found = self._remembered.get(key) or self._refused.get(key)
+        found = self._cached.get(key) or self._refused.get(key)
         if found is not None and self._clock() < found.until:
             return found.identity
         asking = self._asking.get(key)
         if asking is None:
             is_suspect = is_suspect and self._valid(self._last_known, key) is None
-            turns = self._suspect_turns if is_suspect else self._turns
-            asking = self._asking[key] = asyncio.create_task(self._ask(key, self._epoch, turns))
+            lookups = self._suspect_lookups if is_suspect else self._lookups
+            asking = self._asking[key] = asyncio.create_task(self._ask(key, self._epoch, lookups))
             asking.add_done_callback(_retrieve)
         # Shielded: a caller who hangs up must not take the answer away from the others.
         try:
@@ -116,16 +116,16 @@ class TokenCache:
 
     @property
     def _seconds(self) -> float:
-        return HEARING_SECONDS if self.hears else DEAF_SECONDS
+        return HEARING_SECONDS if self.is_listening else DEAF_SECONDS
 
-    def _valid(self, where: dict[bytes, Remembered], key: bytes) -> Identity | None:
+    def _valid(self, where: dict[bytes, CachedToken], key: bytes) -> Identity | None:
         found = where.get(key)
         return found.identity if found is not None and self._clock() < found.until else None
 
-    async def _ask(self, key: bytes, epoch: int, turns: asyncio.Semaphore) -> Identity | None:
+    async def _ask(self, key: bytes, epoch: int, lookups: asyncio.Semaphore) -> Identity | None:
         changes = self._changes
         try:
-            async with turns:
+            async with lookups:
                 rows = await self._database.call("find_token", key)
         finally:
             if epoch == self._epoch:
@@ -138,19 +138,19 @@ class TokenCache:
         if identity is None:
             self._last_known.pop(key, None)
         elif changes == self._changes:
-            _keep(self._last_known, key, Remembered(identity, now + min(LAST_KNOWN_SECONDS, lives)))
+            _keep(self._last_known, key, CachedToken(identity, now + min(LAST_KNOWN_SECONDS, lives)))
         if epoch == self._epoch:
-            known, other = (self._refused, self._remembered) if identity is None else (self._remembered, self._refused)
+            known, other = (self._refused, self._cached) if identity is None else (self._cached, self._refused)
             other.pop(key, None)
-            _keep(known, key, Remembered(identity, now + min(self._seconds, lives)))
+            _keep(known, key, CachedToken(identity, now + min(self._seconds, lives)))
         return identity
 
 
-def _keep(where: dict[bytes, Remembered], key: bytes, what: Remembered) -> None:
+def _keep(where: dict[bytes, CachedToken], key: bytes, what: CachedToken) -> None:
     """Keep it; if there are too many, the oldest entry is removed."""
     where.pop(key, None)
     where[key] = what
-    if len(where) > MOST_REMEMBERED:
+    if len(where) > MOST_CACHED:
         del where[next(iter(where))]
 
 
@@ -168,13 +168,13 @@ async def open_tokens(
     tokens = TokenCache(database, clock)
 
     def changed() -> None:
-        tokens.hears = ear.listening
+        tokens.is_listening = listener.listening
         tokens.forget(has_changed=False)
 
-    ear = AsyncioListener(database, lambda _payload: tokens.forget(), changed, channel=CHANNEL)
+    listener = AsyncioListener(database, lambda _payload: tokens.forget(), changed, channel=CHANNEL)
     if listens:
-        ear.open()
+        listener.open()
     try:
         yield tokens
     finally:
-        await ear.close()
+        await listener.close()

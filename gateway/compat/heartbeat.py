@@ -16,7 +16,7 @@ from leasehold.gateway.nouns.workers import (
     Integer,
     Names,
     Slots,
-    Words,
+    Text,
     WorkerIdParameters,
     heartbeat,
 )
@@ -58,7 +58,7 @@ class TaskResources(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     cpu_system_ms: Milliseconds | None = None
     cpu_percent: Percent | None = None
     is_backing_off: bool = False
-    backoff_reason: Words | None = None
+    backoff_reason: Text | None = None
 
 
 class TaskHeartbeat(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -97,9 +97,9 @@ async def beat(call: Call[NoParameters, TaskHeartbeat]) -> HeartbeatAnswer:
     return await heartbeat(asked)  # pyright: ignore[reportArgumentType]
 
 
-def heartbeat_of(told: TaskHeartbeat) -> HeartbeatBody:
+def heartbeat_of(task_heartbeat: TaskHeartbeat) -> HeartbeatBody:
     """The same in our words: shares for percents, bytes for megabytes, seconds for milliseconds."""
-    uses = told.resources
+    uses = task_heartbeat.resources
     values: dict[str, Any] = {
         "memory": _scaled(uses.memory_percent, 0.01)
         if uses.memory_percent is not None
@@ -112,12 +112,12 @@ def heartbeat_of(told: TaskHeartbeat) -> HeartbeatBody:
         "backoff": (uses.backoff_reason or "backing off") if uses.is_backing_off else None,
     }
     return HeartbeatBody(
-        incarnation=incarnation_of(told.worker_id),
-        state=STATES.get(told.status, "ready"),  # pyright: ignore[reportArgumentType]
-        active_jobs=_count(told),
-        slots=told.max_concurrent_tasks,
-        queues=[] if told.role is None else [told.role],
-        kinds=told.kinds,
+        incarnation=incarnation_of(task_heartbeat.worker_id),
+        state=STATES.get(task_heartbeat.status, "ready"),  # pyright: ignore[reportArgumentType]
+        active_jobs=_count(task_heartbeat),
+        slots=task_heartbeat.max_concurrent_tasks,
+        queues=[] if task_heartbeat.role is None else [task_heartbeat.role],
+        kinds=task_heartbeat.kinds,
         version="task worker",
         **values,
     )
@@ -129,12 +129,12 @@ def incarnation_of(worker_id: str) -> UUID:
     return UUID(md5(f"task worker {worker_id}".encode(), usedforsecurity=False).hexdigest())
 
 
-def _count(told: TaskHeartbeat) -> int:
-    if told.active_task_count is not None:
-        return told.active_task_count
-    if told.current_task_ids is not None:
-        return len(told.current_task_ids)
-    return int(told.current_task_id is not None)
+def _count(task_heartbeat: TaskHeartbeat) -> int:
+    if task_heartbeat.active_task_count is not None:
+        return task_heartbeat.active_task_count
+    if task_heartbeat.current_task_ids is not None:
+        return len(task_heartbeat.current_task_ids)
+    return int(task_heartbeat.current_task_id is not None)
 
 
 def _scaled(value: float | None, factor: float) -> float | None:

@@ -94,8 +94,8 @@ async def generator_named(client: Client, name: str) -> str:
     for role in roles:
         if found := await client.schedules.list(kind=role, page_size=MOST):
             return _only_one(found, "path.schedule", role)
-    told = f"there is no schedule {name!r}, and none makes tasks of the role {' or '.join(roles)}"
-    raise UnknownSchedule(told)
+    problem = f"there is no schedule {name!r}, and none makes tasks of the role {' or '.join(roles)}"
+    raise UnknownSchedule(problem)
 
 
 async def stores_of(client: Client, role: str) -> str | None:
@@ -261,8 +261,8 @@ async def generate(call: Call[GenerateParameters, BatchesBody]) -> FiredTick:
     asked = call.parameters
     name = await generator_named(call.services.client, asked.schedule)
     batches = call.body.batches_per_day or asked.batches
-    meant = GenerateParameters(name, asked.date, batches)
-    return await schedules.generate_jobs(msgspec.structs.replace(call, parameters=meant))  # pyright: ignore[reportArgumentType]
+    named = GenerateParameters(name, asked.date, batches)
+    return await schedules.generate_jobs(msgspec.structs.replace(call, parameters=named))  # pyright: ignore[reportArgumentType]
 
 
 async def enqueue_state(call: Call[NoParameters, StateCodeBody]) -> Page[KeyedJob]:
@@ -273,8 +273,8 @@ async def enqueue_state(call: Call[NoParameters, StateCodeBody]) -> Page[KeyedJo
         stores = RowsBody(
             metadata={"state_code": body.state_code}, priority=body.priority, limit=body.limit, dry_run=body.dry_run
         )
-        meant = msgspec.structs.replace(call, parameters=ScheduleParameters(schedule), body=stores)  # pyright: ignore[reportArgumentType]
-        return await schedules.enqueue_rows(meant)  # pyright: ignore[reportArgumentType]
+        named = msgspec.structs.replace(call, parameters=ScheduleParameters(schedule), body=stores)  # pyright: ignore[reportArgumentType]
+        return await schedules.enqueue_rows(named)  # pyright: ignore[reportArgumentType]
     job = JobBody(kind=body.role, queue=body.role, priority=body.priority, max_attempts=DEFAULT_RETRIES + 1)
     wanted = KeyFilter(metadata={"state_code": body.state_code})
     keys = KeysBody(job=job, filter=wanted, limit=body.limit, dry_run=body.dry_run)

@@ -233,7 +233,7 @@ async def show_task(call: Call[ById, None]) -> dict[str, Any]:
 async def list_tasks(call: Call[TasksParameters, None]) -> Page[dict[str, Any]]:
     """A page of tasks, newest first: those that fit all that is asked, in their words and in ours. `status=pending` means those
     that may begin now; tasks for later have the `state` scheduled."""
-    wanted = _in_our_words(call)
+    wanted = _in_our_terms(call)
     if wanted is None:
         return Page([])
     found = await jobs.list_jobs(msgspec.structs.replace(call, parameters=wanted))  # pyright: ignore[reportArgumentType]
@@ -242,7 +242,7 @@ async def list_tasks(call: Call[TasksParameters, None]) -> Page[dict[str, Any]]:
     return Page([task_of(JobRecord(**each)) for each in found.items], found.next)
 
 
-def _in_our_words(call: Call[TasksParameters, None]) -> JobsParameters | None:
+def _in_our_terms(call: Call[TasksParameters, None]) -> JobsParameters | None:
     """What is asked as of jobs; None if no job can be both."""
     asked = call.parameters
     given = {name: getattr(asked, name) for name in JobsParameters.__struct_fields__}

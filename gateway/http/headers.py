@@ -38,8 +38,8 @@ PLAIN_PATH = re.compile(r"(/[A-Za-z0-9._~-]+)+", re.ASCII)
 def prefix_of(request: web.Request) -> str:
     """The prefix without a slash at its end: of the settings, else as the proxy tells it. What is no plain path is ignored, so
     that nobody is led to another host."""
-    told = request.headers.get(FORWARDED_PREFIX, "").partition(",")[0].strip().rstrip("/")
-    return request.app.get(PREFIX, "") or (told if PLAIN_PATH.fullmatch(told) else "")
+    prefix = request.headers.get(FORWARDED_PREFIX, "").partition(",")[0].strip().rstrip("/")
+    return request.app.get(PREFIX, "") or (prefix if PLAIN_PATH.fullmatch(prefix) else "")
 
 
 ANY = "*"

@@ -46,7 +46,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 MALFORMED_REQUEST = ProblemType("malformed_request", 400, "The request is not valid HTTP")
 MALFORMED_JSON = ProblemType("malformed_json", 400, "The body is not JSON")
-UNAUTHORIZED = ProblemType("unauthorized", 401, "A valid bearer token is needed")
+UNAUTHORIZED = ProblemType("unauthorized", 401, "A valid access token is needed")
 INSUFFICIENT_SCOPE = ProblemType("insufficient_scope", 403, "The token does not allow this")
 FOREIGN_ORIGIN = ProblemType("foreign_origin", 403, "Pages of other origins may change nothing here")
 ADDRESS_INSIDE = ProblemType("address_inside", 403, "The gateway asks public addresses alone")

@@ -21,7 +21,7 @@ from leasehold.gateway.http.problems import DATABASE_UNAVAILABLE, TOO_MANY_STREA
 from leasehold.gateway.http.replies import hang_up
 from leasehold.gateway.routing.routes import Call, Routes
 from leasehold.gateway.stream.hub import Hub
-from leasehold.gateway.stream.wire import Batch, Letterbox, StreamMessage, encode_all, first_words, heartbeat
+from leasehold.gateway.stream.wire import Batch, Outbox, StreamMessage, encode_all, heartbeat, opening_comment
 
 LAST_EVENT_ID = "Last-Event-ID"
 
@@ -67,7 +67,7 @@ class StreamEndBody(msgspec.Struct, frozen=True):
 HEARTBEAT_SECONDS = 15.0
 LOOK_SECONDS = 1.0  # for whether the client is still there
 WRITE_SECONDS = 10.0
-LAST_WORDS_SECONDS = 1.0
+LAST_MESSAGE_SECONDS = 1.0
 BEGIN_SECONDS = 5.0
 LONGEST_ID = 17
 MOST_STREAMS = 500
@@ -114,7 +114,7 @@ async def stream_events(call: Call[StreamParameters, None], request: web.Request
         box.cursor = box.cursor or hub.cursor
         await response.prepare(request)
         try:
-            await _write(response, first_words())
+            await _write(response, opening_comment())
             async for message in _beginning(hub, box, call.headers.get(LAST_EVENT_ID) or parameters.after):
                 await _write(response, message)
             await _follow(request, response, box, call.is_admitted)
@@ -124,27 +124,27 @@ async def stream_events(call: Call[StreamParameters, None], request: web.Request
 
 
 async def _follow(
-    request: web.Request, response: web.StreamResponse, box: Letterbox, is_admitted: Callable[[], Awaitable[bool]]
+    request: web.Request, response: web.StreamResponse, box: Outbox, is_admitted: Callable[[], Awaitable[bool]]
 ) -> None:
     """Write messages until the client has gone or is too slow, its token is revoked, or the gateway stops."""
     beat_at = monotonic() + HEARTBEAT_SECONDS
     while not _has_gone(request):
         await box.wait(LOOK_SECONDS)
         if not await is_admitted():
-            await _write(response, StreamMessage("closing", StreamEndBody("revoked")).encode(), LAST_WORDS_SECONDS)
+            await _write(response, StreamMessage("closing", StreamEndBody("revoked")).encode(), LAST_MESSAGE_SECONDS)
             return
         if box.is_overfull:
-            await _write(response, StreamMessage("overflow", StreamEndBody("too_slow")).encode(), LAST_WORDS_SECONDS)
+            await _write(response, StreamMessage("overflow", StreamEndBody("too_slow")).encode(), LAST_MESSAGE_SECONDS)
             return
         if message := box.take() or (heartbeat(box.cursor) if monotonic() >= beat_at else b""):
             await _write(response, message)
             beat_at = monotonic() + HEARTBEAT_SECONDS
         if box.is_closing:
-            await _write(response, StreamMessage("closing", StreamEndBody("stopping")).encode(), LAST_WORDS_SECONDS)
+            await _write(response, StreamMessage("closing", StreamEndBody("stopping")).encode(), LAST_MESSAGE_SECONDS)
             return
 
 
-async def _beginning(hub: Hub, box: Letterbox, last_id: str | None) -> AsyncGenerator[bytes]:
+async def _beginning(hub: Hub, box: Outbox, last_id: str | None) -> AsyncGenerator[bytes]:
     """What the client has missed since its last event, or `reset`; then `ready`."""
     reason = None
     if last_id is not None:
@@ -166,7 +166,7 @@ class _Unreachable(Exception):
         self.reason = reason
 
 
-async def _missed(hub: Hub, box: Letterbox, last_id: str) -> AsyncGenerator[Batch]:
+async def _missed(hub: Hub, box: Outbox, last_id: str) -> AsyncGenerator[Batch]:
     since = _instant_of(last_id, instant_of(int(box.cursor or 0)))
     read = sent = 0
     try:

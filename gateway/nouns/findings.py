@@ -137,7 +137,7 @@ async def list_findings(call: Call[FindingsParameters, None]) -> FindingsBody:
     if call.parameters.if_small and not await client.jobs.are_few():
         return FindingsBody(total=0, items=[], is_left_out=True)
     faults = await _audit(client, call.parameters.grace)
-    return FindingsBody(total=len(faults), items=[told(fault) for fault in faults[:MOST]])
+    return FindingsBody(total=len(faults), items=[body_of(fault) for fault in faults[:MOST]])
 
 
 @routes(
@@ -150,12 +150,12 @@ async def list_findings(call: Call[FindingsParameters, None]) -> FindingsBody:
 async def repair_findings(call: Call[NoParameters, RepairBody]) -> RepairedBody:
     """Repairs findings, up to 1000, each in a transaction of its own. Unless `dry_run` is false, it only reports which ones."""
     client, body = call.services.client, call.body
-    faults = [fault for fault in await _audit(client, body.grace) if is_meant(fault, body)]
-    chosen = [told(fault) for fault in faults[:MOST]]
+    faults = [fault for fault in await _audit(client, body.grace) if is_chosen(fault, body)]
+    chosen = [body_of(fault) for fault in faults[:MOST]]
     if body.dry_run:
         items = [msgspec.structs.replace(each, is_repaired=each.is_repairable) for each in chosen]
     else:
-        items = [told(await _repair(client, fault)) for fault in faults[:MOST]]
+        items = [body_of(await _repair(client, fault)) for fault in faults[:MOST]]
     changed = sum(each.is_repaired for each in items)
     return RepairedBody(dry_run=body.dry_run, changed=changed, left=len(faults) - changed, items=items)
 
@@ -182,13 +182,13 @@ async def _repair(client: Client, fault: Fault) -> Fault:
         return msgspec.structs.replace(fault, explanation=f"{fault.explanation}; {error}")
 
 
-def is_meant(fault: Fault, body: RepairBody) -> bool:
+def is_chosen(fault: Fault, body: RepairBody) -> bool:
     """Whether a repair is asked for it."""
     is_named = body.findings is None or fault.finding in body.findings
     return is_named and (body.job_ids is None or fault.job_id in body.job_ids)
 
 
-def told(fault: Fault) -> FindingBody:
+def body_of(fault: Fault) -> FindingBody:
     """The finding with what it means."""
     meaning = MEANINGS.get(fault.finding, UNKNOWN)
     return FindingBody(**msgspec.structs.asdict(fault), **msgspec.structs.asdict(meaning))

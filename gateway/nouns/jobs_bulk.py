@@ -45,7 +45,7 @@ class BulkFilterBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 NO_FILTERS = ("limit", "all", "dry_run", "reason")
 
 
-def meant(*own: str, **values: Sequence[str]) -> dict[str, Any]:
+def needs_filter(*own: str, **values: Sequence[str]) -> dict[str, Any]:
     """A schema that demands a filter which is not null (or is one of the values), or all jobs by name."""
     names = [name for name in BulkFilterBody.__struct_fields__ if name not in NO_FILTERS]
     schemas: dict[str, dict[str, Any]] = {name: {"not": {"type": "null"}} for name in (*names, *own)}
@@ -57,7 +57,7 @@ def meant(*own: str, **values: Sequence[str]) -> dict[str, Any]:
 class BulkCancelBody(BulkFilterBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which jobs to cancel: all that match what is given."""
 
-    __schema__: ClassVar[Mapping[str, Any]] = meant("state")
+    __schema__: ClassVar[Mapping[str, Any]] = needs_filter("state")
 
     state: OpenState | None = None
     reason: Reason | None = None
@@ -66,7 +66,9 @@ class BulkCancelBody(BulkFilterBody, frozen=True, kw_only=True, forbid_unknown_f
 class BulkRetryBody(BulkFilterBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which jobs to run once more: all that match what is given."""
 
-    __schema__: ClassVar[Mapping[str, Any]] = meant("finished_after", "finished_before", state=("failed", "cancelled"))
+    __schema__: ClassVar[Mapping[str, Any]] = needs_filter(
+        "finished_after", "finished_before", state=("failed", "cancelled")
+    )
 
     state: Annotated[RetriedState, Meta(description="failed if not given.")] | UnsetType = UNSET
     finished_after: Time | None = None
@@ -76,7 +78,7 @@ class BulkRetryBody(BulkFilterBody, frozen=True, kw_only=True, forbid_unknown_fi
 class BulkTriggerBody(BulkFilterBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which scheduled jobs to run now: all that match what is given."""
 
-    __schema__: ClassVar[Mapping[str, Any]] = meant("run_after", "run_before")
+    __schema__: ClassVar[Mapping[str, Any]] = needs_filter("run_after", "run_before")
 
     run_after: Annotated[Time, Meta(description="Scheduled for then or later.")] | None = None
     run_before: Annotated[Time, Meta(description="Scheduled for earlier.")] | None = None
@@ -85,7 +87,7 @@ class BulkTriggerBody(BulkFilterBody, frozen=True, kw_only=True, forbid_unknown_
 class BulkDeleteBody(BulkFilterBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which jobs to remove: all that match what is given and that nobody holds."""
 
-    __schema__: ClassVar[Mapping[str, Any]] = meant("state", "finished_before")
+    __schema__: ClassVar[Mapping[str, Any]] = needs_filter("state", "finished_before")
 
     state: FreeState | None = None
     finished_before: Time | None = None

@@ -44,8 +44,8 @@ def range_of(header: str | None, size: int) -> tuple[int, int] | None:
         if last is not None and int(last) < start:
             return None
     if start >= stop:
-        told = {"Content-Range": f"bytes */{size}"}
-        raise Refusal(RANGE_NOT_SATISFIABLE, f"The payload has {size} bytes.", headers=told)
+        headers = {"Content-Range": f"bytes */{size}"}
+        raise Refusal(RANGE_NOT_SATISFIABLE, f"The payload has {size} bytes.", headers=headers)
     return start, stop
 
 

@@ -111,7 +111,7 @@ async def _failure(name: str, check: ReadyCheck) -> Offence | None:
     checking = asyncio.ensure_future(check())
     answered, _ = await asyncio.wait([checking], timeout=CHECK_SECONDS)
     if not answered:
-        # Not waited for: a database that does not answer a question does not answer that it is taken back either.
+        # The cancel is not waited for: a database that is silent does not answer it either.
         checking.cancel()
         _left_behind.add(checking)
         checking.add_done_callback(_left_behind.discard)

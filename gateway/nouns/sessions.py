@@ -28,7 +28,7 @@ from leasehold.gateway.routing.services import GatewayServices
 class SignInBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """With which token."""
 
-    token: Annotated[str, Meta(min_length=1, max_length=500, description="A bearer token.")]
+    token: Annotated[str, Meta(min_length=1, max_length=500, description="An access token.")]
 
 
 class SessionBody(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,7 +67,7 @@ async def show_session(call: Call[NoParameters, None], request: web.Request) -> 
     example={"token": "lh_…"},
 )
 async def open_session(call: Call[NoParameters, SignInBody], request: web.Request) -> web.Response:
-    """Exchanges a bearer token for a session, which the answer puts into a cookie that scripts cannot read. Requests that come
+    """Exchanges an access token for a session, which the answer puts into a cookie that scripts cannot read. Requests that come
     with the cookie are admitted as those with the token; changes need the header `X-Leasehold-CSRF` besides."""
     identity, cookie = await call.services.sessions.open(request, call.body.token)
     return response_of(_body_of(call.services, identity, is_session=True), 201, {**PLAIN, "Set-Cookie": cookie})

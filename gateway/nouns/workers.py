@@ -29,7 +29,7 @@ Names = Annotated[list[Name], Meta(max_length=10_000)]
 Slots = Annotated[int, Meta(ge=0, le=10_000)]
 Share = Annotated[float, Meta(ge=0, le=1000)]
 CpuSeconds = Annotated[float, Meta(ge=0, le=1e12)]
-Words = Annotated[str, Meta(max_length=1000)]
+Text = Annotated[str, Meta(max_length=1000)]
 Integer = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
@@ -95,7 +95,7 @@ class AcknowledgementBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
 
     id: Id
     result: Annotated[Any, Meta(description="Any JSON.")] = None
-    error: Annotated[Words, Meta(description="Why it was not done; null: it was.")] | None = None
+    error: Annotated[Text, Meta(description="Why it was not done; null: it was.")] | None = None
 
 
 class HeartbeatBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -124,7 +124,7 @@ class HeartbeatBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     )
     cpu_user: Annotated[CpuSeconds, Meta(description="Seconds of CPU that the process has used.")] | None = None
     cpu_system: Annotated[CpuSeconds, Meta(description="Those that the kernel has used for it.")] | None = None
-    backoff: Annotated[Words, Meta(description="Why it claims nothing for now; null: it does.")] | None = None
+    backoff: Annotated[Text, Meta(description="Why it claims nothing for now; null: it does.")] | None = None
     backoff_for: Annotated[float, Meta(ge=0, le=86_400, description="Seconds until it looks again.")] | None = None
     acknowledged: Annotated[
         list[AcknowledgementBody], Meta(max_length=1000, description="Commands that it has carried out, or could not.")
@@ -267,7 +267,7 @@ async def command_worker(call: Call[WorkerParameters, CommandBody]) -> Reply:
 
 
 async def _beat(services: GatewayServices, body: HeartbeatBody) -> list[GivenCommand] | None:
-    heard = await services.client.workers.heartbeat(
+    given = await services.client.workers.heartbeat(
         body.incarnation,
         active_jobs=body.active_jobs,
         state=body.state,
@@ -280,7 +280,7 @@ async def _beat(services: GatewayServices, body: HeartbeatBody) -> list[GivenCom
         cpu_user=body.cpu_user,
         cpu_system=body.cpu_system,
     )
-    return None if heard is None else msgspec.convert(heard, list[GivenCommand])
+    return None if given is None else msgspec.convert(given, list[GivenCommand])
 
 
 async def _answer_within(services: GatewayServices, command_id: int, seconds: float) -> CommandRecord:

@@ -63,12 +63,12 @@ def summary_of(docstring: str | None) -> tuple[str, Mapping[str, str]]:
     """A docstring without its sections, and what its section of attributes says of each of them."""
     text = inspect.cleandoc(docstring or "")
     found = SECTION.search(text)
-    said = text[: found.start()] if found else text
+    lead = text[: found.start()] if found else text
     if found is None or found["name"] != "Attributes":
-        return _flowing(said), {}
+        return _flowing(lead), {}
     after = text[found.end() :]
     end = SECTION.search(after)
-    return _flowing(said), dict(_attributes(after[: end.start()] if end else after))
+    return _flowing(lead), dict(_attributes(after[: end.start()] if end else after))
 
 
 def _attributes(section: str) -> Iterator[tuple[str, str]]:
@@ -285,10 +285,10 @@ class _Describer:
             if place["in"] == "query" and name in schema.get("required", ()):
                 place["required"] = True
             if "contentMediaType" in described:
-                told = {"content": {described["contentMediaType"]: {"schema": described["contentSchema"]}}}
+                typed = {"content": {described["contentMediaType"]: {"schema": described["contentSchema"]}}}
             else:
-                told = {"schema": described}
-            yield {"name": name, **place, **({"description": text} if text else {}), **told}
+                typed = {"schema": described}
+            yield {"name": name, **place, **({"description": text} if text else {}), **typed}
 
     def _successes(self, route: Route) -> dict[str, Any]:
         answers = {str(route.status): self._answer(route, "As asked.", route.response)}

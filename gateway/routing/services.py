@@ -21,7 +21,7 @@ from leasehold.gateway.http.reading import RequestLimits
 from leasehold.gateway.metrics import DatabaseMetrics, Requests
 from leasehold.gateway.routing.coalescer import Coalescer
 from leasehold.gateway.routing.hiding import Hiding
-from leasehold.gateway.routing.sharing import Shared, Turns
+from leasehold.gateway.routing.sharing import Places, Shared
 from leasehold.gateway.stream.hub import Hub
 from leasehold.records.jobs import ChainRecord
 
@@ -50,7 +50,7 @@ class GatewayServices(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     hiding: Hiding
     stopping: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
     started: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
-    diffs: Turns = msgspec.field(default_factory=Turns)
+    diffs: Places = msgspec.field(default_factory=Places)
     requests: Requests = msgspec.field(default_factory=Requests)
     shared: Shared = msgspec.field(default_factory=Shared)
     asked: Shared = msgspec.field(default_factory=Shared)

@@ -19,7 +19,7 @@ AT_ONCE = 2
 MOST_WAITING = 8
 
 
-class Turns:
+class Places:
     """Lets so many go on at once and so many others wait; who comes when those wait is refused."""
 
     def __init__(self, at_once: int = AT_ONCE, most_waiting: int = MOST_WAITING) -> None:
@@ -57,7 +57,7 @@ class Shared:
     def __init__(self, now: Callable[[], float] = monotonic) -> None:
         self._now = now
         self._kept: dict[Hashable, Kept] = {}
-        self._turns: defaultdict[Hashable, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._locks: defaultdict[Hashable, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._changes = 0
 
     def changed(self) -> None:
@@ -68,7 +68,7 @@ class Shared:
         """The answer that ended less than `seconds` before this call or after it, made anew where there is none. An error is not
         kept."""
         asked = self._now()
-        async with self._turns[key]:
+        async with self._locks[key]:
             kept = self._kept.get(key)
             if kept is None or kept.changes != self._changes or asked - kept.ended >= seconds:
                 changes = self._changes

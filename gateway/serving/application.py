@@ -70,7 +70,7 @@ def build_application(services: GatewayServices, prefix: str) -> web.Application
         for method in (route.method, "HEAD") if route.method == "GET" else (route.method,):
             add(method, route.path, handler)
     for path, allowed in list(methods.items()):
-        add("OPTIONS", path, _tell_methods([*allowed, "OPTIONS"]))
+        add("OPTIONS", path, _answer_methods([*allowed, "OPTIONS"]))
     for path, handler in dashboard_routes():
         for head in heads:
             application.router.add_get(head + path, handler, expect_handler=meet_expectation)
@@ -88,8 +88,8 @@ def pattern_of(path: str) -> str:
     siblings = {
         each.path.removeprefix(f"{head}/").partition("/")[0] for each in ROUTES if each.path.startswith(f"{head}/")
     }
-    words = "|".join(sorted(re.escape(each) for each in siblings if not each.startswith("{")))
-    others = f"(?!(?:{words})(?:/|$))" if words else ""
+    names = "|".join(sorted(re.escape(each) for each in siblings if not each.startswith("{")))
+    others = f"(?!(?:{names})(?:/|$))" if names else ""
     further = re.sub(r"{(\w+)}", r"{\1:[^/]+}", rest)
     return f"{head}/{{{name}:{others}[^/]+}}{further}"
 
@@ -101,7 +101,7 @@ async def meet_expectation(request: web.Request) -> None:
         request.writer.output_size = 0  # the answer has not begun
 
 
-def _tell_methods(methods: Iterable[str]) -> Handler:
+def _answer_methods(methods: Iterable[str]) -> Handler:
     headers = {"Allow": ", ".join(sorted(methods)), "Server": PLAIN["Server"]}
 
     async def answer(_request: web.Request) -> web.Response:

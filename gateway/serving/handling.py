@@ -164,8 +164,8 @@ class RouteHandler:
         if self._decoder is None:
             # What it asks for would be ignored. A chunked body tells its length at its end only.
             if not is_none and (length or await self._in_time(request.content.read(1))):
-                told = f"{request.method} {request.path} takes no body and would ignore it; send none."
-                raise Refusal(UNEXPECTED_BODY, told)
+                detail = f"{request.method} {request.path} takes no body and would ignore it; send none."
+                raise Refusal(UNEXPECTED_BODY, detail)
             return b""
         if is_none and self._route.is_body_optional:
             return b"{}"

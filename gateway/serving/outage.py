@@ -80,7 +80,7 @@ class GatewayOutage:
             self._remind()
             await asyncio.sleep(PROBE_SECONDS)
         self._watching = None
-        if self._database.was_said:
+        if self._database.was_logged:
             text = "the database answers again after %.1f s, %d requests were answered 503"
             log.warning(text, self._database.seconds(self._clock()), self._refused[DATABASE_UNAVAILABLE.code])
 

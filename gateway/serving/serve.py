@@ -52,7 +52,7 @@ async def serve(
     settings: Settings,
     *,
     app: App | None = None,
-    is_told: Callable[[], bool] = bool,
+    must_stop: Callable[[], bool] = bool,
     waits: bool = False,
 ) -> int:
     """Serves until SIGTERM, SIGHUP or SIGINT: then takes no more connections, finishes what is in flight (at most
@@ -74,7 +74,7 @@ async def serve(
     check_binding(settings)
     stop = StopSignal()
     try:
-        if is_told():
+        if must_stop():
             return NOT_BEGUN
         await check_address(settings)
         fits = await _is_fit(settings, waits=waits)
@@ -213,7 +213,7 @@ class StopSignal:
         self._is_waiting = False
         self._handlers = {each: signal.getsignal(each) for each in stop_signals()}
         for each in self._handlers:
-            self._loop.add_signal_handler(each, self._hear, each)
+            self._loop.add_signal_handler(each, self._stop, each)
 
     async def wait(self) -> None:
         """Until it comes; one that comes before this is called cancels the task."""
@@ -230,7 +230,7 @@ class StopSignal:
         for each in self._handlers:
             self._loop.remove_signal_handler(each)
 
-    def _hear(self, number: signal.Signals) -> None:
+    def _stop(self, number: signal.Signals) -> None:
         self.number = number
         self._let_go()
         self._came.set()

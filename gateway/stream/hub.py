@@ -19,7 +19,7 @@ from leasehold.client.feed.news import Found, News
 from leasehold.client.nouns.changes import Changes
 from leasehold.database import Database
 from leasehold.errors import LeaseholdError
-from leasehold.gateway.stream.wire import Batch, Hide, Letterbox, StreamMessage, encode_all, news_messages
+from leasehold.gateway.stream.wire import Batch, Hide, Outbox, StreamMessage, encode_all, news_messages
 from leasehold.notify.asyncio_listener import AsyncioListener
 from leasehold.notify.channel import Wake, parse_notice
 
@@ -50,7 +50,7 @@ class Hub:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self._boxes: set[Letterbox] = set()
+        self._boxes: set[Outbox] = set()
         self._reading: asyncio.Task[None] | None = None
         self._hint = asyncio.Event()
         self._hinted: set[str] = set()
@@ -61,10 +61,10 @@ class Hub:
         self.reads = self.changes = self.overflows = 0
 
     @contextmanager
-    def listen(self, wanted: Wanted, hide: Hide | None = None) -> Generator[Letterbox]:
+    def listen(self, wanted: Wanted, hide: Hide | None = None) -> Generator[Outbox]:
         """A letterbox that is filled from now on. `hide` takes out what its owner is not shown; it is the same for all from whom
         something is hidden."""
-        box = Letterbox(wanted, MOST_BYTES, self.cursor, hide)
+        box = Outbox(wanted, MOST_BYTES, self.cursor, hide)
         self._boxes.add(box)
         if self._is_closing:
             box.close()
@@ -100,11 +100,11 @@ class Hub:
         return len(self._boxes)
 
     async def _read(self) -> None:
-        async with self.source.open(self._hear, self._hint.set) as (feed, news):
+        async with self.source.open(self._receive, self._hint.set) as (feed, news):
             await self._follow(feed, news)
 
     async def _follow(self, feed: Feed, news: News) -> None:
-        pause, said_at = SHORTEST_PAUSE, float("-inf")
+        pause, warned_at = SHORTEST_PAUSE, float("-inf")
         while True:
             try:
                 changes = await feed.read()
@@ -115,12 +115,12 @@ class Hub:
             except Exception as error:
                 pause = min(pause * 2, LONGEST_TROUBLE_PAUSE)
                 ours = None if isinstance(error, LeaseholdError) else error
-                level = logging.WARNING if monotonic() - said_at >= REMIND_SECONDS else logging.DEBUG
-                said_at = monotonic() if level == logging.WARNING else said_at
+                level = logging.WARNING if monotonic() - warned_at >= REMIND_SECONDS else logging.DEBUG
+                warned_at = monotonic() if level == logging.WARNING else warned_at
                 log.log(level, "the stream cannot read what happens and tries again: %s", error, exc_info=ours)
                 await asyncio.sleep(pause)
                 continue
-            await self._tell_all(changes, str(feed.cursor))
+            await self._put_pages(changes, str(feed.cursor))
             if not found.is_empty:
                 self._put(partial(news_messages, found))
             pause = SHORTEST_PAUSE if changes or not found.is_empty else min(pause * 2, LONGEST_PAUSE)
@@ -167,17 +167,17 @@ class Hub:
         for box in self._boxes:
             box.put(StreamMessage("reset", {"reason": "behind"}).encode())
 
-    async def _tell_all(self, changes: list[Change], cursor: str) -> None:
+    async def _put_pages(self, changes: list[Change], cursor: str) -> None:
         """Send many changes in parts, so that they do not overflow listeners that read. Only the last part has the new
         id."""
         while len(changes) > MOST_AT_ONCE:
-            self._tell(changes[:MOST_AT_ONCE], self.cursor or cursor)
+            self._put_changes(changes[:MOST_AT_ONCE], self.cursor or cursor)
             changes = changes[MOST_AT_ONCE:]
             await self._let_them_take()
-        self._tell(changes, cursor)
+        self._put_changes(changes, cursor)
         await self._let_them_take()
 
-    def _tell(self, changes: list[Change], cursor: str) -> None:
+    def _put_changes(self, changes: list[Change], cursor: str) -> None:
         self.changes += len(changes)
         queues = {change.queue for change in changes if change.queue is not None} | self._hinted
         self._hinted, self._hinted_bytes = set(), 0
@@ -188,7 +188,7 @@ class Hub:
         self.cursor = cursor
         self._has_begun.set()
 
-    def _hear(self, payload: str) -> None:
+    def _receive(self, payload: str) -> None:
         """Any notification is a hint; a wake-up names the queue that has got jobs.
 
         Names beyond what listeners can take are left out: a queue that has really changed is named with its changes.
@@ -213,27 +213,27 @@ class Source:
         self._database = database
         self._changes = changes
         self._listens = listens
-        self._turn = asyncio.Semaphore(1)
+        self._one_at_a_time = asyncio.Semaphore(1)
 
     @asynccontextmanager
     async def open(
-        self, hear: Callable[[str], object], missed: Callable[[], object]
+        self, receive: Callable[[str], object], missed: Callable[[], object]
     ) -> AsyncGenerator[tuple[Feed, News]]:
-        """A feed and its news on a connection of their own, closed with the block; hints come to `hear`, and `missed` says that
+        """A feed and its news on a connection of their own, closed with the block; hints come to `receive`, and `missed` says that
         some may have been lost."""
         reserved = self._database.reserve("stream")
-        ear = AsyncioListener(self._database, hear, missed)
+        listener = AsyncioListener(self._database, receive, missed)
         if self._listens:
-            ear.open()
+            listener.open()
         try:
             yield self._changes.follow(reserved), self._changes.news(reserved)
         finally:
-            await ear.close()
+            await listener.close()
             await reserved.close()
 
     async def replay(self, since: datetime, until: datetime | None) -> AsyncGenerator[list[Change]]:
         """The changes between two instants. Replays run one at a time, however many clients reconnect at once."""
-        async with self._turn:
+        async with self._one_at_a_time:
             reserved = self._database.reserve("stream replay")
             try:
                 async for page in self._changes.replay(since, until, reserved):

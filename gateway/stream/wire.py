@@ -32,7 +32,7 @@ class StreamMessage(msgspec.Struct, frozen=True):
         return b"".join([*parts, b"\n"])
 
 
-def first_words() -> bytes:
+def opening_comment() -> bytes:
     """The beginning of a stream: how long a client waits before it reconnects."""
     return f"retry: {RECONNECT_MILLISECONDS}\n\n".encode()
 
@@ -97,7 +97,7 @@ def news_messages(found: Found, wanted: Wanted) -> Iterator[StreamMessage]:
         yield StreamMessage("progress", advances)
 
 
-class Letterbox:
+class Outbox:
     """The messages that one client has not read yet. If one does not fit, all are dropped and the letterbox is closed.
 
     Args:

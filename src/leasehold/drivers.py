@@ -89,7 +89,7 @@ def parameters(values: Sequence[Any], style: Style) -> Parameters:
 
 
 @contextmanager
-def told() -> Generator[None]:
+def raising_ours() -> Generator[None]:
     """Raise our errors for those that Postgres or the way to it has raised in the block, whatever library brought them.
 
     What has no SQLSTATE is the library's own word, and passes as it is.
@@ -222,7 +222,7 @@ class Adapter(NamedTuple):
 
 def fetch_django(connection: Any, text: str, values: Sequence[Any]) -> list[AnsweredRow]:
     """Run one statement in the `atomic` block that is open. Without one Django commits each statement by itself."""
-    with told():
+    with raising_ours():
         if connection.vendor == POSTGRES and connection.get_autocommit():
             raise NoTransaction
         return fetch_django_alone(connection, text, values)
@@ -232,7 +232,7 @@ def fetch_django_alone(connection: Any, text: str, values: Sequence[Any]) -> lis
     """Run one statement, in a transaction or not."""
     if connection.vendor != POSTGRES:
         raise BadInput(f"jobs live in Postgres; this connection of Django leads to {connection.vendor}")
-    with told(), connection.cursor() as cursor:
+    with raising_ours(), connection.cursor() as cursor:
         cursor.execute(text, tuple(values))
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
@@ -244,7 +244,7 @@ DJANGO = Adapter("format", fetch_django)
 def fetch_psycopg(connection: Any, text: str, values: Sequence[Any]) -> list[AnsweredRow]:
     """Run one statement in the transaction of this connection, which psycopg begins by itself unless it commits by itself."""
     refuse_idle(connection)
-    with told():
+    with raising_ours():
         return fetch_psycopg_alone(connection, text, values)
 
 
@@ -263,7 +263,7 @@ async def fetch_psycopg_async(connection: Any, text: str, values: Sequence[Any])
     """As `fetch_psycopg`, on an `AsyncConnection`."""
     refuse_idle(connection)
     psycopg: Any = import_module("psycopg")
-    with told():
+    with raising_ours():
         async with psycopg.AsyncCursor(connection, row_factory=psycopg.rows.dict_row) as cursor:
             _plain_values(cursor)
             await cursor.execute(text, tuple(values))
@@ -307,7 +307,7 @@ def fetch_sqlalchemy(connection: Any, text: str, values: Sequence[Any]) -> list[
     """Run one statement on a `Connection`, in the transaction that SQLAlchemy has begun or begins now."""
     if connection.dialect.name != "postgresql":
         raise BadInput(f"jobs live in Postgres; this connection of SQLAlchemy leads to {connection.dialect.name}")
-    with told():
+    with raising_ours():
         if getattr(connection.connection.dbapi_connection, "autocommit", False) is True:
             raise NoTransaction
         made: Any = import_module("sqlalchemy").text(text)

@@ -333,15 +333,15 @@ class ActorFailed(LeaseholdError):
     """An actor failed for a reason that a restart does not cure."""
 
 
-def tell(error: E, told: dict[str, Any]) -> E:
-    """Have the failed attempt tell this instead of what `error` says itself: it stands for one raised elsewhere."""
-    error.__dict__["leasehold_told"] = told
+def attach_report(error: E, report: dict[str, Any]) -> E:
+    """Record this report of the failed attempt instead of a description of `error`, which stands for one raised elsewhere."""
+    error.__dict__["leasehold_report"] = report
     return error
 
 
-def told_of(error: BaseException) -> dict[str, Any] | None:
-    """What `tell` gave it."""
-    return error.__dict__.get("leasehold_told")
+def report_of(error: BaseException) -> dict[str, Any] | None:
+    """What `attach_report` attached."""
+    return error.__dict__.get("leasehold_report")
 
 
 OWN_ERRORS: dict[str, type[LeaseholdError]] = {

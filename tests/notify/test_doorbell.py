@@ -122,12 +122,12 @@ async def test_where_it_is_quiet_a_statement_may_ring_itself_and_only_one_in_ten
     now = [100.0]
     monkeypatch.setattr("leasehold.notify.doorbell.monotonic", lambda: now[0])
     async with open_doorbell(Bell()) as doorbell:
-        turns = [doorbell.take_turn(), doorbell.take_turn()]
+        turns = [doorbell.take_over(), doorbell.take_over()]
         now[0] += PAUSE_SECONDS
         doorbell.ring({"mail"})
-        turns.append(doorbell.take_turn())
+        turns.append(doorbell.take_over())
         await wait_all_tasks_blocked()  # it has rung
-        turns.append(doorbell.take_turn())
+        turns.append(doorbell.take_over())
         now[0] += PAUSE_SECONDS
-        turns.append(doorbell.take_turn())
+        turns.append(doorbell.take_over())
     assert turns == [True, False, False, False, True]

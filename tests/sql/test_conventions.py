@@ -35,10 +35,10 @@ QUESTIONS = {
 }  # fmt: skip
 VERBS = (
     "acknowledge|adopt|command|add|age|apply|assert|audit|blame|block|cancel|change|claim|clear|close|complete|continue|count|demote|describe|delete|drop|edit|"
-    "enqueue|ensure|excuse|expire|explain|fail|find|finish|follow|get|heartbeat|isolate|hold|limit|list|lock|make|measure|name|"
+    "enqueue|ensure|excuse|expire|explain|fail|find|finish|follow|get|heartbeat|limit|list|lock|make|measure|name|"
     "pause|promote|reap|reclaim|recover|refuse|register|release|renew|reopen|repair|report|reschedule|reserve|"
     "create|declare|define|derive|fill|guard|move|refill|seal|disable|enable|fire|generate|look|orphan|plan|raise|read|replan|reset|run|update|"
-    "resume|retire|retry|return|revoke|send|set|settle|share|spend|start|stop|take|trigger|unblock|wait|wake|watch|write"
+    "resume|retire|retry|return|revoke|send|set|share|spend|start|stop|take|trigger|unblock|wait|wake|watch|write"
 )
 TYPES = "bigint|integer|text|jsonb|uuid|interval|double|numeric|boolean|timestamptz"
 MOST_IN_A_FOLDER = 20

@@ -17,28 +17,28 @@ from tests.support.waiting import PATIENCE, eventually
 T = TypeVar("T")
 
 
-async def until_waiting(caller: Caller, lane_name: str) -> None:
-    """Return when the reserved of that name waits for a lock that somebody else has."""
+async def until_waiting(caller: Caller, name: str) -> None:
+    """Return when the reserved connection of that name waits for a lock that somebody else has."""
     question = (
         "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' "
         "and application_name = 'leasehold ' || $1"
     )
 
     async def probe() -> bool:
-        return (await caller.fetch(question, lane_name))[0][0] > 0
+        return (await caller.fetch(question, name))[0][0] > 0
 
     await eventually(probe)
 
 
-async def until_tried(caller: Caller, lane_name: str) -> None:
-    """Return when the reserved of that name has sent a call to one of our functions: it waits, or was told `busy`."""
+async def until_tried(caller: Caller, name: str) -> None:
+    """Return when the reserved connection of that name has sent a call to one of our functions: it waits, or was told `busy`."""
     question = (
         "select count(*) from pg_stat_activity where datname = current_database() "
         "and application_name = 'leasehold ' || $1 and query like 'select * from leasehold.%'"
     )
 
     async def probe() -> bool:
-        return (await caller.fetch(question, lane_name))[0][0] > 0
+        return (await caller.fetch(question, name))[0][0] > 0
 
     await eventually(probe)
 

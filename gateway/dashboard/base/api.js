@@ -1,6 +1,6 @@
 // Calls of the HTTP API. Every view uses these and nothing else; the browser adds the session's cookie by itself.
 import { parseJson, writeJson } from "./json.js";
-import { hearClock } from "./time.js";
+import { noteTime } from "./time.js";
 
 /** An answer that is a problem (RFC 9457). */
 export class ApiProblem extends Error {
@@ -43,7 +43,7 @@ export async function call(method, path, { query, body, headers, signal } = {}) 
     },
     body: body === undefined ? undefined : writeJson(body, 0),
   });
-  hearClock(answer.headers.get("Date"));
+  noteTime(answer.headers.get("Date"));
   const text = await answer.text();
   const content = text === "" ? null : parseJson(text);
   if (answer.ok) return content;

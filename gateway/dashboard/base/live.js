@@ -27,7 +27,7 @@ let hasMissed = false;
 const SORTS = ["changes", "schedules", "logs", "progress"];
 
 /** @param {any[] | null} changes @param {Sort} [sort] */
-const tell = (changes, sort) => listeners.forEach((wanted, listener) => (sort === undefined || sort === wanted) && listener(changes));
+const send = (changes, sort) => listeners.forEach((wanted, listener) => (sort === undefined || sort === wanted) && listener(changes));
 
 function open() {
   source = new EventSource(addressOf("/api/events") + filter.peek());
@@ -35,11 +35,11 @@ function open() {
   source.addEventListener("ready", (event) => {
     const isResumed = JSON.parse(event.data).resumed;
     state.value = "on";
-    if (hasMissed || !isResumed) tell(null);
+    if (hasMissed || !isResumed) send(null);
     hasMissed = false;
   });
-  for (const sort of SORTS) source.addEventListener(sort, (event) => tell(JSON.parse(event.data), sort));
-  source.addEventListener("reset", () => tell(null));
+  for (const sort of SORTS) source.addEventListener(sort, (event) => send(JSON.parse(event.data), sort));
+  source.addEventListener("reset", () => send(null));
   source.addEventListener("error", () => {
     state.value = "connecting";
     hasMissed = true;

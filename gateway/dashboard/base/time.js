@@ -14,7 +14,7 @@ setInterval(() => {
 }, 5000);
 
 /** An answer has told the time. @param {string | null} date */
-export function hearClock(date) {
+export function noteTime(date) {
   const off = Date.parse(date ?? "") - Date.now();
   const before = ahead;
   ahead = Math.abs(off) > CLOCKS ? off : 0;

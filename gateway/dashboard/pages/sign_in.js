@@ -18,7 +18,7 @@ export function SignIn() {
   };
   return html`<main class="sign-in"><div class="card">
     <h1>leasehold</h1>
-    <p class="quiet">Sign in with a bearer token. Whoever runs leasehold makes one with <code>leasehold tokens create NAME --scope read</code>.</p>
+    <p class="quiet">Sign in with an access token. Whoever runs leasehold makes one with <code>leasehold tokens create NAME --scope read</code>.</p>
     <form onSubmit=${send}>
       <label>Token <input type="password" name="token" required autocomplete="current-password" autofocus /></label>
       ${problem ? html`<div class="trouble" data-tone="bad" role="alert">${problem}</div>` : null}

@@ -52,8 +52,8 @@ function ofLines({ unclaimed_kinds, oldest_ready }) {
     return { tone: "bad", text: `No live worker serves ${jobs}; the first waits for ${duration(each.waits_for)}.`, verb: "Show jobs", href: filter };
   });
   for (const each of oldest_ready) {
-    const isTold = unclaimed_kinds.some((/** @type {any} */ other) => other.queue === each.queue);
-    if (each.waits_for > LONG_WAIT_SECONDS && !isTold) found.push({ tone: "warn", text: `The oldest job of queue ${each.queue} that could run has waited for ${duration(each.waits_for)}.`, verb: "Open queue", href: queueHref(each.queue) });
+    const isListed = unclaimed_kinds.some((/** @type {any} */ other) => other.queue === each.queue);
+    if (each.waits_for > LONG_WAIT_SECONDS && !isListed) found.push({ tone: "warn", text: `The oldest job of queue ${each.queue} that could run has waited for ${duration(each.waits_for)}.`, verb: "Open queue", href: queueHref(each.queue) });
   }
   return found;
 }
@@ -79,8 +79,8 @@ function ofWork({ failing, stuck_keys, slow_queues }) {
 /** Problems of the server; those of jobs and workers only where nothing above says them. @param {any} doctor @param {any} overview @returns {Trouble[]} */
 function ofChecks({ items }, { fleet, unclaimed_kinds }) {
   const isUnserved = unclaimed_kinds.some((/** @type {any} */ each) => !["paused", "paused_workers"].includes(each.reason));
-  const told = [...(fleet.overdue_jobs || unclaimed_kinds.length ? ["jobs"] : []), ...(fleet.stale || isUnserved ? ["workers"] : [])];
-  return items.filter((/** @type {any} */ each) => each.verdict === "problem" && !told.includes(each.name))
+  const shown = [...(fleet.overdue_jobs || unclaimed_kinds.length ? ["jobs"] : []), ...(fleet.stale || isUnserved ? ["workers"] : [])];
+  return items.filter((/** @type {any} */ each) => each.verdict === "problem" && !shown.includes(each.name))
     .map((/** @type {any} */ each) => ({ tone: "bad", text: `Doctor, ${each.name}: ${each.detail}`, verb: "Open doctor", href: hrefOf("/doctor") }));
 }
 

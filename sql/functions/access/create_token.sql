@@ -1,4 +1,4 @@
--- Purpose     Add a bearer token. The caller made the secret and keeps it; the database gets its hash only. Two
+-- Purpose     Add an access token. The caller made the secret and keeps it; the database gets its hash only. Two
 --             tokens of a name may be active, so that one can replace the other while both work.
 -- Parameters  name: of whoever gets it, as it stands in the audit log · hash: SHA-256 of the token · prefix: how it begins, for
 --             people · scopes: of enqueue, read, operate, admin · expires_in: seconds, null for never · created_by: null for the database user

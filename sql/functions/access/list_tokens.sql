@@ -1,4 +1,4 @@
--- Purpose     List the bearer tokens, without anything that would let a reader use them.
+-- Purpose     List the access tokens, without anything that would let a reader use them.
 -- Parameters  name: only of this one · everything: those that are revoked or have expired, too
 -- Returns     each token, the newest first; state: active, expired or revoked
 -- Errors      none

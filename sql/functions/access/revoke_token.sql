@@ -1,4 +1,4 @@
--- Purpose     Revoke a bearer token. Gateways that listen refuse it at once, others within a second.
+-- Purpose     Revoke an access token. Gateways that listen refuse it at once, others within a second.
 -- Parameters  token_id · revoked_by: null for the database user
 -- Returns     whether it was not revoked before; one that has expired is revoked, too
 -- Errors      LH002 no such token

@@ -13,13 +13,13 @@ set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off s
 #variable_conflict use_column
 declare
     v_blocked bigint[];
-    v_told    bigint;
+    v_sent    bigint;
 begin
     if exists (select from leasehold.chain_waiters) then
-        with told as (
+        with waiters as (
             delete from leasehold.chain_waiters w where w.chain_id = any (close_chains.chain_ids) returning w.chain_id
         )
-        select count(leasehold.send_notice('closed:' || t.chain_id)) into v_told from told t;
+        select count(leasehold.send_notice('closed:' || t.chain_id)) into v_sent from waiters t;
     end if;
     -- Asked of every completion there is: the order leaves one index to answer from, in one pass over its leaves.
     if (select b.chain_id from leasehold.job_blockers b

@@ -20,7 +20,7 @@ declare
     v_needed bigint[];
     v_jobs   bigint[];
     v_keys   text[];
-    v_told   bigint;
+    v_sent   bigint;
     v_refusal text;
 begin
     loop
@@ -68,7 +68,7 @@ begin
     )
     select array_agg(g.key) filter (where g.key is not null and g.state not in ('waiting', 'scheduled', 'blocked')),
            count(case when g.incarnation is not null then leasehold.send_notice(format('lost:%s:%s:not_found', g.id, g.attempt)) end)
-      into v_keys, v_told from gone g;
+      into v_keys, v_sent from gone g;
     delete from leasehold.finished_jobs f where f.id = any (v_jobs);
     delete from leasehold.job_blockers b where b.job_id = any (v_jobs);
     delete from leasehold.job_events e where e.job_id = any (v_jobs) and e.event <> 'deleted';

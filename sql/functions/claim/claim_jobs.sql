@@ -11,7 +11,7 @@
 --             with what there is of chain_id, chain_position, timeout (seconds), deadline_in (seconds), traceparent, crashes
 -- Errors      LH001 no incarnation, or batch or lease out of range · LH004 as limit_lanes · LH009 the epoch is over: take a new incarnation
 -- Tables      advisory locks of queues, as limit_lanes, jobs (rows locked, locked ones skipped), advisory locks of keys
---             (only tried), rate_buckets as spend_tokens, as raise_marks, workers (own row, unless it is locked)
+--             (only tried), rate_buckets as spend_from_buckets, as raise_marks, workers (own row, unless it is locked)
 create or replace function leasehold.claim_jobs(
     incarnation uuid, worker_id text, queues text[] default null, kinds text[] default null, batch integer default 1,
     lease interval default '60 seconds', kind_leases jsonb default null, epoch bigint default null, stays_idle boolean default false
@@ -155,7 +155,7 @@ begin
         -- Claim what remains, later than the end of whatever let these jobs through while this claim waited.
         v_now := leasehold.clock();
         if v_are_limited or v_suspects <> '{}' then
-            perform leasehold.spend_tokens(v_places || v_suspects, v_now);
+            perform leasehold.spend_from_buckets(v_places || v_suspects, v_now);
         end if;
         if leasehold.count_dead_entries(v_index) - v_dead > (case when v_are_marked then 1000 else 5000 end) and v_places <> '{}' then
             perform leasehold.raise_marks(v_places);

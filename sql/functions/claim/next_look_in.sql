@@ -11,14 +11,14 @@ set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqsca
 set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
-    c_heedful constant integer := 32;
+    c_woken constant integer := 32;
     v_now    timestamptz := leasehold.clock();
     v_queues text[] := nullif(next_look_in.queues, '{}');
     -- As next_due_in, whose plan Postgres would make anew at each call.
     v_due    double precision := (select extract(epoch from j.run_at - v_now) from leasehold.jobs j where j.state = 'scheduled' order by j.run_at limit 1);
 begin
     -- Without the first test Postgres would count where there is no such job: null is not false.
-    if v_due is not null and v_due > 0 and v_due < 3600 and random() * (select count(*) from leasehold.workers w where w.stopped_at is null and w.idle) > c_heedful then
+    if v_due is not null and v_due > 0 and v_due < 3600 and random() * (select count(*) from leasehold.workers w where w.stopped_at is null and w.idle) > c_woken then
         v_due := null;
     end if;
     if not exists (select from leasehold.limits l where l.rate is not null) then

@@ -9,13 +9,13 @@ create or replace function leasehold.make_easy_args(schema jsonb) returns table 
 set search_path = leasehold, pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
-    c_told constant text[] := '{title,description,default,examples,$schema}';
+    c_notes constant text[] := '{title,description,default,examples,$schema}';
     v_parts text[] := '{}';
     v_field record;
     v_types text[];
 begin
     if jsonb_typeof(make_easy_args.schema) is distinct from 'object' or make_easy_args.schema -> 'type' is distinct from '"object"'
-       or make_easy_args.schema - c_told - '{type,properties,required,additionalProperties,$defs}'::text[] <> '{}'
+       or make_easy_args.schema - c_notes - '{type,properties,required,additionalProperties,$defs}'::text[] <> '{}'
        or coalesce(make_easy_args.schema -> 'additionalProperties', 'true') not in ('true', 'false')
        or exists (select from jsonb_array_elements_text(coalesce(make_easy_args.schema -> 'required', '[]')) r(name)
                    where not coalesce(make_easy_args.schema -> 'properties', '{}') ? r.name) then
@@ -25,11 +25,11 @@ begin
         if jsonb_typeof(v_field.value) <> 'object' then
             return;
         end if;
-        v_types := case when v_field.value - c_told = '{}' then '{}'
-                        when v_field.value - c_told - '{type}'::text[] = '{}' and jsonb_typeof(v_field.value -> 'type') = 'string' then array[v_field.value ->> 'type']
-                        when v_field.value - c_told - '{anyOf}'::text[] = '{}'
+        v_types := case when v_field.value - c_notes = '{}' then '{}'
+                        when v_field.value - c_notes - '{type}'::text[] = '{}' and jsonb_typeof(v_field.value -> 'type') = 'string' then array[v_field.value ->> 'type']
+                        when v_field.value - c_notes - '{anyOf}'::text[] = '{}'
                              and not exists (select from jsonb_array_elements(v_field.value -> 'anyOf') a(one)
-                                             where case when jsonb_typeof(a.one) = 'object' then a.one - c_told - '{type}'::text[] <> '{}' else true end
+                                             where case when jsonb_typeof(a.one) = 'object' then a.one - c_notes - '{type}'::text[] <> '{}' else true end
                                                 or jsonb_typeof(a.one -> 'type') is distinct from 'string')
                         then array(select a.one ->> 'type' from jsonb_array_elements(v_field.value -> 'anyOf') a(one)) end;
         if v_types is null or not v_types <@ '{string,integer,number,boolean,"null"}' then

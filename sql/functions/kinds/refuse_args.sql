@@ -23,8 +23,8 @@ begin
         then leasehold.refuse_value(v_args, k.definition -> 'args_schema', k.definition -> 'args_schema' -> '$defs', 'args') end;
     v_complaint := coalesce(v_complaint, (
         select format('%s is %s, and cannot be the %s of a job', p.place, jsonb_typeof(v_args #> (string_to_array(p.place, '.'))[2:]), p.name)
-          from (values ('key', k.key, refuse_args.has_key), ('key group', k.key_group, refuse_args.has_key_group)) p(name, place, is_said)
-         where not p.is_said and jsonb_typeof(v_args #> (string_to_array(p.place, '.'))[2:]) in ('object', 'array') limit 1));
+          from (values ('key', k.key, refuse_args.has_key), ('key group', k.key_group, refuse_args.has_key_group)) p(name, place, is_given)
+         where not p.is_given and jsonb_typeof(v_args #> (string_to_array(p.place, '.'))[2:]) in ('object', 'array') limit 1));
     return format('args do not fit %s%s: ', k.kind, ' as version ' || nullif(k.app_version, '') || ' takes them') || v_complaint;
 end
 $$;

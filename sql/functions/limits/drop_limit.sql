@@ -12,7 +12,7 @@ begin
         return false;
     end if;
     perform leasehold.lock_queue(drop_limit.queue);
-    perform leasehold.settle_buckets(drop_limit.queue);
+    perform leasehold.refill_buckets(drop_limit.queue);
     delete from leasehold.limits l where l.queue = drop_limit.queue and l.key_group = coalesce(drop_limit.key_group, '');
     if not found then
         return false;

@@ -36,7 +36,7 @@ begin
     v_burst := case when set_limit.rate is not null then coalesce(set_limit.burst, greatest(1, ceil(set_limit.rate))::integer) end;
 
     perform leasehold.lock_queue(set_limit.queue);
-    perform leasehold.settle_buckets(set_limit.queue);
+    perform leasehold.refill_buckets(set_limit.queue);
     insert into leasehold.limits as l (queue, key_group, max_running, rate, burst, set_at)
     values (set_limit.queue, v_group, set_limit.max_running, set_limit.rate, v_burst, leasehold.clock())
     on conflict (queue, key_group) do update

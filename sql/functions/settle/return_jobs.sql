@@ -5,7 +5,7 @@
 -- Returns     only the refused ones, with the reason; busy is one whose row another session holds, to be sent again; so is one that
 --             was taken away and is blamed still because of that
 -- Errors      55P03 another session holds something else that one of them needs for half a second: send them apart
--- Tables      jobs (in id order), job_events (insert), keys as promote_waiting_jobs, then as return_tokens, clear_suspects
+-- Tables      jobs (in id order), job_events (insert), keys as promote_waiting_jobs, then as return_to_buckets, clear_suspects
 create or replace function leasehold.return_jobs(
     incarnation uuid, job_ids bigint[], attempts integer[], delays double precision[], event text, reasons text[],
     run_ats timestamptz[] default null
@@ -55,7 +55,7 @@ begin
         perform leasehold.wake_idle_workers(v_queues);
     end if;
     if v_ids is not null and return_jobs.event = 'released' then
-        perform leasehold.return_tokens(v_past.all_queues, v_past.key_groups, v_past.claimed_ats);
+        perform leasehold.return_to_buckets(v_past.all_queues, v_past.key_groups, v_past.claimed_ats);
     end if;
     if cardinality(v_ids) is distinct from cardinality(return_jobs.job_ids) then
         if return_jobs.event = 'released' then

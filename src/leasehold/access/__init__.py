@@ -1,4 +1,4 @@
-"""Who may do what: Postgres roles and their functions, and the bearer tokens of the gateway.
+"""Who may do what: Postgres roles and their functions, and the access tokens of the gateway.
 
 `roles.py` reads the one table of rights, `sql/roles.sql`. Migrations, the gateway and the command line read it.
 """

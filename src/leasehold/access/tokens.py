@@ -1,4 +1,4 @@
-"""What a bearer token looks like: `lh_`, 43 characters of chance, 6 of checksum.
+"""What an access token looks like: `lh_`, 43 characters of chance, 6 of checksum.
 
 The 43 characters are 256 random bits, so nobody guesses one and a plain SHA-256 of it may be stored: salt and a slow hash
 protect passwords, which people choose. The head lets secret scanners find one (`lh_[0-9A-Za-z]{49}`), the checksum lets

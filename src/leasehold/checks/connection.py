@@ -139,13 +139,13 @@ async def _ping(database: Database) -> float | None:
     """Milliseconds of a notification from one connection to another; None if it does not come. Raises ListenerDeaf."""
     from leasehold.database.connector import close_connection  # noqa: PLC0415
 
-    channel, heard = f"leasehold_{secrets.token_hex(8)}", asyncio.Event()
-    connection = await database.open_listening(channel, lambda _payload: heard.set(), lambda: None)
+    channel, received = f"leasehold_{secrets.token_hex(8)}", asyncio.Event()
+    connection = await database.open_listening(channel, lambda _payload: received.set(), lambda: None)
     try:
         began = perf_counter()
         await database.fetch(PING, channel)
         async with asyncio.timeout(PING_SECONDS):
-            await heard.wait()
+            await received.wait()
         return (perf_counter() - began) * 1000
     except TimeoutError:
         return None

@@ -58,7 +58,7 @@ async def check_drift(database: Database) -> Check:
 def judge_drift(drift: Drift, committed: Description) -> Check:
     """Names what was changed and how to repair it."""
     groups = {"missing": drift.missing, "changed": drift.changed, "added": drift.meddling}
-    found = [f"{word}: {_name(objects)}" for word, objects in groups.items() if objects]
+    found = [f"{what}: {_name(objects)}" for what, objects in groups.items() if objects]
     if found:
         return problem("drift", "; ".join(found), _how_to_mend(drift, committed))
     if drift.extra:

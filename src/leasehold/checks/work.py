@@ -181,11 +181,11 @@ async def check_workers(database: Database, settings: Settings) -> Check:
     async with database.transaction() as session:
         await session.execute(STEERED)
         workers = await session.fetch(WORKERS)
-    is_stuck = any(map(_died_holding, workers)) and bool(await _stuck(database))
+    is_stuck = any(map(_died_with_jobs, workers)) and bool(await _stuck(database))
     return judge_workers(workers, row["is_waited_for"], settings.notify, is_stuck)
 
 
-def _died_holding(worker: Any) -> bool:
+def _died_with_jobs(worker: Any) -> bool:
     return worker["state"] == "stale" and worker["active_jobs"] > 0
 
 
@@ -194,9 +194,9 @@ def judge_workers(workers: Sequence[Any], is_waited_for: bool, notify: bool, is_
     dead = [each for each in workers if each["state"] == "stale"]
     alive = [each for each in workers if each["state"] != "stale"]
     detail = f"{len(alive)} alive"
-    if holding := [each for each in dead if _died_holding(each)]:
-        jobs = sum(each["active_jobs"] for each in holding)
-        detail += f"; died with {jobs} jobs in hand: {_name(holding)}"
+    if with_jobs := [each for each in dead if _died_with_jobs(each)]:
+        jobs = sum(each["active_jobs"] for each in with_jobs)
+        detail += f"; died with {jobs} jobs in hand: {_name(with_jobs)}"
         advice = "is a reaper running? By hand: leasehold reap"
         return problem("workers", detail, "sessions hold their jobs, see `jobs` here" if is_stuck else advice)
     if is_waited_for and not alive:

@@ -136,15 +136,15 @@ class _Grid(NamedTuple):
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         every = range(len(self.heads))
-        telling = [place for place in every if any(str(row[place]) not in NOTHING for row in self.rows)]
-        for places in (every, telling):
+        filled = [place for place in every if any(str(row[place]) not in NOTHING for row in self.rows)]
+        for places in (every, filled):
             if widths := self._widths(places, console, options):
                 yield self._as_table(places, widths)
                 return
         for number, row in enumerate(self.rows):
             if number:
                 yield Text()
-            yield fields_table({self.heads[place]: row[place] for place in telling if str(row[place])})
+            yield fields_table({self.heads[place]: row[place] for place in filled if str(row[place])})
 
     def _widths(self, places: Sequence[int], console: Console, options: ConsoleOptions) -> list[int]:
         """Of these columns, with every word whole; nothing where that is too wide. The widest ones give way."""
@@ -153,8 +153,8 @@ class _Grid(NamedTuple):
             head = self.heads[place]
             sizes = [Measurement.get(console, options, cell) for cell in (head, *(row[place] for row in self.rows))]
             most.append(max(size.maximum for size in sizes))
-            word = max(size.minimum for size in sizes)
-            least.append(min(word, LEAST_CUT) if head == self.cut else word)
+            narrowest = max(size.minimum for size in sizes)
+            least.append(min(narrowest, LEAST_CUT) if head == self.cut else narrowest)
         spare = options.max_width - sum(least) - GAP * (len(least) - 1)
         if spare < 0:
             return []

@@ -37,13 +37,13 @@ NEVER = float("inf")
 
 
 class Wait:
-    """One wait for one chain. `tell` is called once, with the row of get_chain or what went wrong."""
+    """One wait for one chain. `answer` is called once, with the row of get_chain or what went wrong."""
 
-    __slots__ = ("chain_id", "due", "looked", "pause", "tell")
+    __slots__ = ("answer", "chain_id", "due", "looked", "pause")
 
-    def __init__(self, chain_id: int, tell: Callable[[Row | Exception], object]) -> None:
+    def __init__(self, chain_id: int, answer: Callable[[Row | Exception], object]) -> None:
         self.chain_id = chain_id
-        self.tell = tell
+        self.answer = answer
         self.due = 0.0
         self.pause = FIRST_PAUSE
         self.looked = False
@@ -98,16 +98,16 @@ class ChainWatch:
     async def close(self) -> None:
         """End the task, in asyncio; waits that are left are told so."""
         self._is_closed = True
-        self._tell_all(ClientClosed())
+        self._answer_all(ClientClosed())
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._task
 
     async def _run(self) -> None:
-        ear = AsyncioListener(self._database, self._hear, self._look_at_all)
+        listener = AsyncioListener(self._database, self._receive, self._look_at_all)
         if self._listens:
-            ear.open()
+            listener.open()
         try:
             while await self._something_is_due():
                 due = self._due()
@@ -115,13 +115,13 @@ class ChainWatch:
                     await self._look(due)
         finally:
             self._end(asyncio.current_task())
-            await ear.close()
+            await listener.close()
 
     def _end(self, task: object) -> None:
         """Forget the task, unless that is done already."""
         if self._task is task:
             self._task = None
-            self._tell_all(DatabaseUnavailable("somebody has cancelled the task that looks for the ends of chains"))
+            self._answer_all(DatabaseUnavailable("somebody has cancelled the task that looks for the ends of chains"))
             self._database.closers.remove(self.close)
 
     async def _something_is_due(self) -> bool:
@@ -147,33 +147,33 @@ class ChainWatch:
             rows = await self._database.call("watch_chains", list({wait.chain_id for wait in due}), seconds)
         except DatabaseUnavailable as error:
             for wait in due:
-                self._put_off(wait) if wait.looked else self._tell(wait, error)
+                self._put_off(wait) if wait.looked else self._answer(wait, error)
             return
         except Exception as error:
             if not isinstance(error, LeaseholdError):
                 log.exception("cannot look for the ends of chains")
             for wait in due:
-                self._tell(wait, error)
+                self._answer(wait, error)
             return
         over = {row["chain_id"]: row for row in rows}
         for wait in due:
             wait.looked = True
             row = over.get(wait.chain_id)
-            self._put_off(wait) if row is None else self._tell(wait, row)
+            self._put_off(wait) if row is None else self._answer(wait, row)
 
     def _put_off(self, wait: Wait) -> None:
         wait.due = min(wait.due, monotonic() + wait.pause)
         wait.pause = min(wait.pause * 2, LONGEST_PAUSE)
 
-    def _tell(self, wait: Wait, outcome: Row | Exception) -> None:
+    def _answer(self, wait: Wait, outcome: Row | Exception) -> None:
         self.remove(wait)
-        wait.tell(outcome)
+        wait.answer(outcome)
 
-    def _tell_all(self, error: Exception) -> None:
+    def _answer_all(self, error: Exception) -> None:
         for wait in list(chain.from_iterable(self._waits.values())):
-            self._tell(wait, error)
+            self._answer(wait, error)
 
-    def _hear(self, payload: str) -> None:
+    def _receive(self, payload: str) -> None:
         notice = parse_notice(payload)
         if isinstance(notice, Closed):
             self._make_due(self._waits.get(notice.chain_id, ()))
@@ -212,13 +212,13 @@ class ChainEnds:
             rows = await self._database.call("watch_chains", [chain_id])
             return rows[0] if rows else None
         moment = new_moment()
-        told: list[Row | Exception] = []
+        answers: list[Row | Exception] = []
 
-        def tell(outcome: Row | Exception) -> None:
-            told.append(outcome)
+        def answer(outcome: Row | Exception) -> None:
+            answers.append(outcome)
             moment.set()
 
-        wait = Wait(chain_id, tell)
+        wait = Wait(chain_id, answer)
         watch = self._watch
         watch.add(wait)
         try:
@@ -227,9 +227,9 @@ class ChainEnds:
             await moment.within(seconds)
         finally:
             watch.remove(wait)
-        if told and isinstance(told[0], Exception):
-            raise told[0]
-        return told[0] if told else None  # pyright: ignore[reportReturnType]
+        if answers and isinstance(answers[0], Exception):
+            raise answers[0]
+        return answers[0] if answers else None  # pyright: ignore[reportReturnType]
 
     @cached_property
     def _watch(self) -> ChainWatch:

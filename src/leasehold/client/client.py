@@ -97,7 +97,7 @@ class Client(Enqueues):
             WrongState: the job has finished.
         """
         was = await self._ask(asks.cancel_job(job_id, reason))
-        if JobCancelled in self._core.observers.heard:
+        if JobCancelled in self._core.observers.subscribed:
             self._core.observers.emit(JobCancelled(job_id=job_id, was=was, reason=reason))
         return was
 
@@ -110,7 +110,7 @@ class Client(Enqueues):
             UniqueConflict: another job has its unique key by now.
         """
         state = await self._ask(asks.retry_job(job_id))
-        if JobRequeued in self._core.observers.heard:
+        if JobRequeued in self._core.observers.subscribed:
             self._core.observers.emit(JobRequeued(job_id=job_id, state=state))
         return state
 
@@ -285,7 +285,7 @@ class Client(Enqueues):
 
     @cached_property
     def tokens(self) -> Tokens:
-        """Bearer tokens of the gateway: `await client.tokens.list()`."""
+        """Access tokens of the gateway: `await client.tokens.list()`."""
         return Tokens(self._core)
 
 

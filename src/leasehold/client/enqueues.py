@@ -15,7 +15,7 @@ from leasehold.database import Caller, OpenTransaction, Row
 from leasehold.database.calls import CallersConnection, Hooks
 from leasehold.errors import BadInput
 from leasehold.jobs.encoding import JobBatch, encode_document, in_parts, read_enqueued
-from leasehold.jobs.middleware import enqueue_within, events_of, tell_after_commit
+from leasehold.jobs.middleware import announce_after_commit, enqueue_within, events_of
 from leasehold.jobs.new_job import JobOptions, NewJob, waits_for_nobody
 from leasehold.observability.context import current_actor
 from leasehold.payloads.archive import CERTAIN
@@ -193,7 +193,7 @@ class Enqueues(Part):
             doorbell, queues, first = core.doorbell, batch.queues, batch.flat[0]
             is_alone = len(batch.flat) == 1 and waits_for_nobody(first) and current_actor() is None
             convoy = core.convoy if is_alone else None
-            wakes = doorbell is None or queues is None or ((convoy is None or convoy.is_idle) and doorbell.take_turn())
+            wakes = doorbell is None or queues is None or ((convoy is None or convoy.is_idle) and doorbell.take_over())
             if convoy is None:
                 rows = await database.call("enqueue_jobs", *batch.values(notify=wakes))
             else:
@@ -201,8 +201,8 @@ class Enqueues(Part):
             if doorbell is not None and queues is not None and not wakes:
                 doorbell.ring(queues)
         made = read_enqueued(rows)
-        if core.observers.heard:
-            tell_after_commit(core.observers, connection, hooks, events_of(core.observers, batch.flat, made))
+        if core.observers.subscribed:
+            announce_after_commit(core.observers, connection, hooks, events_of(core.observers, batch.flat, made))
         return batch.given(made)
 
     async def _send_within(

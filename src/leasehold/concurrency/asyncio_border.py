@@ -148,10 +148,10 @@ class SteppedLoop(asyncio.SelectorEventLoop):
     def add_signal_handler(self, sig: int, callback: Callable[..., object], *args: Any) -> None:
         """As asyncio's."""
 
-        def heard(_number: int, _frame: FrameType | None) -> None:
+        def received(_number: int, _frame: FrameType | None) -> None:
             self.call_soon_threadsafe(callback, *args)
 
-        before = signal.signal(sig, heard)
+        before = signal.signal(sig, received)
         self._handlers_before.setdefault(sig, before)
 
     def remove_signal_handler(self, sig: int) -> bool:
@@ -192,7 +192,7 @@ class Driven:
         """Step the loop until it is left or trio ends; who still waits is told. A system task: what it raises ends the program."""
         try:
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(self._hear)
+                nursery.start_soon(self._listen)
                 while not self._is_over:
                     self.loop.step(MOST_STEPS)
                     await self._wait()
@@ -301,7 +301,7 @@ class Driven:
             trio.lowlevel.reschedule(waiter, outcome.capture(task.result))
 
     @trio.lowlevel.enable_ki_protection
-    async def _hear(self) -> None:
+    async def _listen(self) -> None:
         while True:
             await trio.lowlevel.wait_readable(self.loop.descriptor)
             self.loop.step(MOST_STEPS)

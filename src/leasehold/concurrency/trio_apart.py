@@ -59,7 +59,7 @@ async def open_beside(opening: Callable[[], AbstractAsyncContextManager[T]]) -> 
     values: list[T] = []
     failures: list[Exception] = []
 
-    async def hold() -> None:
+    async def stay() -> None:
         try:
             with scope:
                 async with opening() as value:
@@ -72,7 +72,7 @@ async def open_beside(opening: Callable[[], AbstractAsyncContextManager[T]]) -> 
             opened.set()
             ended.set()
 
-    trio.lowlevel.spawn_system_task(hold)
+    trio.lowlevel.spawn_system_task(stay)
     try:
         await opened.wait()
         if values:
@@ -195,17 +195,17 @@ class _Apart(Generic[T]):
         """In the thread."""
         failure: BaseException | None = None
         try:
-            trio.run(self._hold_open)
+            trio.run(self._stay_open)
         except BaseException as error:
             failure = error
-        self._tell(self._end, failure)
+        self._call_there(self._end, failure)
 
-    async def _hold_open(self) -> None:
+    async def _stay_open(self) -> None:
         with self._scope:
             self._token = trio.lowlevel.current_trio_token()
             self._obey()  # a wish may have come before there was a token
             async with self._opening() as value:
-                self._tell(self._opened.set_result, value)
+                self._call_there(self._opened.set_result, value)
                 await self._leaving.wait()
 
     def _ask(self, wish: Literal["end", "interrupt"]) -> None:
@@ -220,7 +220,7 @@ class _Apart(Generic[T]):
         elif self._wish == "interrupt":
             self._scope.cancel()
 
-    def _tell(self, function: Callable[..., object], value: object) -> None:
+    def _call_there(self, function: Callable[..., object], value: object) -> None:
         with suppress(RuntimeError):  # the loop of asyncio is closed: nobody waits
             self._loop.call_soon_threadsafe(function, value)
 

@@ -66,32 +66,32 @@ def read_address(dsn: str) -> ReadAddress:
         raise WrongAddress(f"the address of the database is wrong: {error}") from None
     if parts.netloc.count("@") > 1:
         raise WrongAddress(f"the address of the database has more than one @ before its path; {ENCODE}")
-    said = dict(parse_qsl(parts.query, keep_blank_values=True))
-    _check_user(parts.username or said.get("user"), said.get("service"))
+    params = dict(parse_qsl(parts.query, keep_blank_values=True))
+    _check_user(parts.username or params.get("user"), params.get("service"))
     for name, choices in CHOICES.items():
-        value = _setting(said, name)
+        value = _setting(params, name)
         if value and value not in choices:
             raise WrongAddress(f"{name}={value}: it is one of {', '.join(choices)}")
-    seconds = _seconds(said)
-    for name in sorted(LEFT_OUT & said.keys()):
-        _warn_once(f"{name}={said.pop(name)} in the address of the database has no effect here and is left out")
-    hosts = _hosts(said.get("host") or unquote(parts.netloc.rpartition("@")[2]) or os.environ.get("PGHOST", ""))
-    ports = [_port(each or "5432") for each in (said.get("port") or os.environ.get("PGPORT") or "5432").split(",")]
+    seconds = _seconds(params)
+    for name in sorted(LEFT_OUT & params.keys()):
+        _warn_once(f"{name}={params.pop(name)} in the address of the database has no effect here and is left out")
+    hosts = _hosts(params.get("host") or unquote(parts.netloc.rpartition("@")[2]) or os.environ.get("PGHOST", ""))
+    ports = [_port(each or "5432") for each in (params.get("port") or os.environ.get("PGPORT") or "5432").split(",")]
     listed = [(host, port or ports[at % len(ports)]) for at, (host, port) in enumerate(hosts)]
     tcp = [(host, port) for host, port in listed if host and not host.startswith("/")]
     common: dict[str, Any] = {}
-    if _setting(said, "sslrootcert") == "system":
-        if _setting(said, "sslmode") not in (None, "", "verify-full"):
+    if _setting(params, "sslrootcert") == "system":
+        if _setting(params, "sslmode") not in (None, "", "verify-full"):
             raise WrongAddress("sslrootcert=system goes with sslmode=verify-full alone")
-        said.pop("sslrootcert", None)
-        said.pop("sslmode", None)
+        params.pop("sslrootcert", None)
+        params.pop("sslmode", None)
         common["ssl"] = ssl.create_default_context()
     else:
-        is_encrypted = _setting(said, "sslmode") or not all(host.startswith("/") for host, _ in hosts)
-        _check_files(said, has_defaults=bool(is_encrypted) and _setting(said, "sslmode") != "disable")
+        is_encrypted = _setting(params, "sslmode") or not all(host.startswith("/") for host, _ in hosts)
+        _check_files(params, has_defaults=bool(is_encrypted) and _setting(params, "sslmode") != "disable")
     places = [common]
     if len(hosts) > 1:
-        attributes = _setting(said, "target_session_attrs") or "any"
+        attributes = _setting(params, "target_session_attrs") or "any"
         rounds = ("standby", "any") if attributes == "prefer-standby" else (attributes,)
         places = [
             common | {"host": host, "port": port, "target_session_attrs": each}
@@ -99,16 +99,16 @@ def read_address(dsn: str) -> ReadAddress:
             for host, port in listed
         ]
         seconds = seconds or HOST_SECONDS
-    return ReadAddress(dsn.partition("?")[0] + (f"?{urlencode(said)}" if said else ""), places, seconds, tcp)
+    return ReadAddress(dsn.partition("?")[0] + (f"?{urlencode(params)}" if params else ""), places, seconds, tcp)
 
 
-def _setting(said: dict[str, str], name: str) -> str | None:
-    return said.get(name) or os.environ.get("PG" + name.replace("_", "").upper())
+def _setting(params: dict[str, str], name: str) -> str | None:
+    return params.get(name) or os.environ.get("PG" + name.replace("_", "").upper())
 
 
-def _seconds(said: dict[str, str]) -> float | None:
+def _seconds(params: dict[str, str]) -> float | None:
     """As libpq has it: whole seconds, at least two; 0 and less wait without end, which here is as long as for a statement."""
-    value = said.pop("connect_timeout", "") or os.environ.get("PGCONNECT_TIMEOUT", "")
+    value = params.pop("connect_timeout", "") or os.environ.get("PGCONNECT_TIMEOUT", "")
     if not value:
         return None
     with suppress(ValueError):
@@ -126,10 +126,10 @@ def _check_user(user: str | None, service: str | None) -> None:
             ) from None
 
 
-def _check_files(said: dict[str, str], *, has_defaults: bool) -> None:
-    verifies = (_setting(said, "sslmode") or "") in {"require", "verify-ca", "verify-full"}
+def _check_files(params: dict[str, str], *, has_defaults: bool) -> None:
+    verifies = (_setting(params, "sslmode") or "") in {"require", "verify-ca", "verify-full"}
     for name, default in FILES.items():
-        path = _setting(said, name)
+        path = _setting(params, name)
         if not path and has_defaults and (verifies or name not in OF_THE_SERVER):
             _check_default(os.path.join(os.path.expanduser("~"), ".postgresql", default))
         try:
@@ -138,16 +138,16 @@ def _check_files(said: dict[str, str], *, has_defaults: bool) -> None:
                     file.read(1)
         except OSError as error:
             raise WrongAddress(f"{name}={path}: {error.strerror}") from error
-    root, certificate = _setting(said, "sslrootcert"), _setting(said, "sslcert")
+    root, certificate = _setting(params, "sslrootcert"), _setting(params, "sslcert")
     try:
         if root:
             ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(root)
     except ssl.SSLError as error:
         raise WrongAddress(f"sslrootcert={root}: this file has no certificates ({error.reason})") from error
-    key = _setting(said, "sslkey")
+    key = _setting(params, "sslkey")
     try:
         if certificate:
-            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_cert_chain(certificate, key, said.get("sslpassword", ""))
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_cert_chain(certificate, key, params.get("sslpassword", ""))
     except ssl.SSLError as error:
         raise WrongAddress(f"sslcert={certificate}, sslkey={key}: they are no pair ({error.reason})") from error
 

@@ -60,13 +60,13 @@ async def listen(database: Database, channel: str, *, buffer: int = 10_000) -> A
     read, so a slow reader never holds back the server."""
     sender, receiver = trio.open_memory_channel[str](buffer)
 
-    def hear(payload: str) -> None:
+    def receive(payload: str) -> None:
         try:
             sender.send_nowait(payload)
         except (trio.WouldBlock, trio.BrokenResourceError, trio.ClosedResourceError):
             return
 
-    connection = await database.in_asyncio(database.open_listening, channel, hear, sender.close)
+    connection = await database.in_asyncio(database.open_listening, channel, receive, sender.close)
     try:
         yield Listening(connection, receiver, database)
     finally:

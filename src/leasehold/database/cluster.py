@@ -203,8 +203,8 @@ class Cluster:
         command = [str(self.programs / program), *args]
         ended = run_program(command, self.folder, self._user, end_sooner, self._hurries)
         if ended.returncode != 0:
-            said = f"{ended.stdout}\n{self._log_tail()}".rstrip()
-            raise DatabaseError(f"{program} failed ({ended.returncode}) for {self.folder}: {said}")
+            output = f"{ended.stdout}\n{self._log_tail()}".rstrip()
+            raise DatabaseError(f"{program} failed ({ended.returncode}) for {self.folder}: {output}")
 
     def _log_tail(self) -> str:
         try:

@@ -55,7 +55,7 @@ class ReservedConnection(Caller):
         self._application_name = application_name
         self._connection: Any = None
         self._generation = 0
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     async def __aenter__(self) -> ReservedConnection:
         return self
@@ -75,7 +75,7 @@ class ReservedConnection(Caller):
 
     async def _use(self, action: Callable[[Any], Any]) -> Any:
         generation = self._connector.generation
-        async with self._turn:
+        async with self._lock:
             with translated():
                 if self._generation != self._connector.generation:
                     await self.close()
@@ -84,7 +84,7 @@ class ReservedConnection(Caller):
                     self._generation = self._connector.generation
                     self.opened += 1
                     if self._generation != generation:
-                        raise EpochOver  # what is to be sent was said before the process turned to another epoch
+                        raise EpochOver  # what is to be sent was said before the process moved to another epoch
                 try:
                     with left_when_read_only(self._connection):
                         return await action(self._connection)
@@ -269,7 +269,7 @@ class Database(Caller):
         await transaction.commit()
         await transaction.hooks.flush()
 
-    async def open_listening(self, channel: str, hear: Callable[[str], object], lost: Callable[[], object]) -> Any:
+    async def open_listening(self, channel: str, receive: Callable[[str], object], lost: Callable[[], object]) -> Any:
         """A new connection that listens on `channel`; end it with `close_connection`.
 
         Args:
@@ -285,7 +285,9 @@ class Database(Caller):
                 connection.add_termination_listener(lambda _connection: lost())
                 if self._direct_connector.pooler is not Pooler.NONE:
                     await prove_hearing(connection, self)
-                await connection.add_listener(channel, lambda _connection, _pid, _channel, payload: hear(str(payload)))
+                await connection.add_listener(
+                    channel, lambda _connection, _pid, _channel, payload: receive(str(payload))
+                )
             except BaseException:
                 await close_connection(connection)
                 raise

@@ -379,16 +379,16 @@ async def prove_hearing(connection: Any, other: Caller) -> None:
     What the connection says itself proves nothing: the pooler may just then have lent it the very server connection that listens.
     """
     channel = f"leasehold_{secrets.token_hex(8)}"
-    heard = asyncio.Event()
+    received = asyncio.Event()
 
-    def hear(*_notification: object) -> None:
-        heard.set()
+    def receive(*_notification: object) -> None:
+        received.set()
 
-    await connection.add_listener(channel, hear)
+    await connection.add_listener(channel, receive)
     try:
         await other.fetch("select pg_notify($1, '')", channel)
-        await asyncio.wait_for(heard.wait(), HEARING_SECONDS)
+        await asyncio.wait_for(received.wait(), HEARING_SECONDS)
     except TimeoutError:
         raise ListenerDeaf from None
     finally:
-        await connection.remove_listener(channel, hear)
+        await connection.remove_listener(channel, receive)

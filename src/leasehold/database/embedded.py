@@ -36,7 +36,7 @@ class EmbeddedPostgres:
         self._is_new = cluster.version is None
 
     @property
-    def is_news(self) -> bool:
+    def is_worth_a_line(self) -> bool:
         """Whether `describe` says what was not so before: the data was made, or folders were opened to others."""
         return self._is_new or bool(self._cluster.opened)
 

@@ -133,8 +133,8 @@ def run_program(
         )
         _wait(process, end_sooner, hurries)
         output.seek(0)
-        said = output.read().decode(errors="replace").strip()
-        return subprocess.CompletedProcess(command, process.returncode, said)
+        printed = output.read().decode(errors="replace").strip()
+        return subprocess.CompletedProcess(command, process.returncode, printed)
 
 
 def kill_group(process_id: int, _seconds: float) -> None:

@@ -107,10 +107,10 @@ def released_schema() -> int:
 @cache
 def new_parameters() -> Mapping[str, frozenset[str]]:
     """By function, the parameters that it has since this release. Functions that are new as a whole are not among them."""
-    return news(parse(read_text(RELEASED)), parse(read_text(CURRENT)))
+    return added_parameters(parse(read_text(RELEASED)), parse(read_text(CURRENT)))
 
 
-def news(former: Iterable[Signature], current: Iterable[Signature]) -> Mapping[str, frozenset[str]]:
+def added_parameters(former: Iterable[Signature], current: Iterable[Signature]) -> Mapping[str, frozenset[str]]:
     """By function, the parameters that it has in `current` and had not in `former`."""
     was: dict[str, set[str]] = {}
     for signature in former:
@@ -139,13 +139,13 @@ class Fit:
     process that started on the former schema does without them until it is started again.
     """
 
-    def __init__(self, news: Mapping[str, frozenset[str]] | None = None) -> None:
-        self._news = new_parameters() if news is None else news
+    def __init__(self, added: Mapping[str, frozenset[str]] | None = None) -> None:
+        self._added = new_parameters() if added is None else added
         self._lacking: Mapping[str, frozenset[str]] | None = None
 
     def concerns(self, function: str, named: Mapping[str, object]) -> bool:
         """Whether the call has a parameter that is new."""
-        return function in self._news and not self._news[function].isdisjoint(named)
+        return function in self._added and not self._added[function].isdisjoint(named)
 
     async def suit(self, fetch: Fetch, function: str, named: Mapping[str, object]) -> dict[str, object]:
         """The named values that the function in the database takes."""
@@ -155,8 +155,8 @@ class Fit:
     async def lacking(self, fetch: Fetch) -> Mapping[str, frozenset[str]]:
         """By function, the parameters of this release that the database does not know."""
         if self._lacking is None:
-            rows = await fetch(PARAMETERS, sorted(self._news)) if self._news else []
+            rows = await fetch(PARAMETERS, sorted(self._added)) if self._added else []
             known = {row["function"]: frozenset(row["names"]) for row in rows}
-            lacking = {each: names - known.get(each, names) for each, names in self._news.items()}
+            lacking = {each: names - known.get(each, names) for each, names in self._added.items()}
             self._lacking = {function: names for function, names in lacking.items() if names}
         return self._lacking

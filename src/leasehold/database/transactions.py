@@ -47,7 +47,7 @@ class Transaction(OpenTransaction):
         self._transaction = transaction
         self._pool = pool
         self._is_committing = False
-        self._is_told = False
+        self._is_logged = False
         self._has_failed = False
         self.was_cut = False
 
@@ -105,7 +105,7 @@ class Transaction(OpenTransaction):
         """
         if self._is_committing:
             return
-        if not self._is_told and _is_over(self.connection):
+        if not self._is_logged and _is_over(self.connection):
             log.error("%s", TransactionEnded())
         try:
             await asyncio.wait_for(self._transaction.rollback(), CLOSE_SECONDS)
@@ -136,7 +136,7 @@ class Transaction(OpenTransaction):
     def _check(self, sql: str | None = None) -> None:
         """Raise TransactionEnded if it has; asyncpg knows, so nothing is asked of the database."""
         if _is_over(self.connection):
-            self._is_told = True
+            self._is_logged = True
             culprit = "" if sql is None else f" The statement: {' '.join(sql.split()):.{MOST_SQL}}"
             raise TransactionEnded(f"{TransactionEnded()}{culprit}")
 
@@ -149,7 +149,7 @@ def _is_over(connection: Any) -> bool:
 
 
 async def discard(pool: Any, connection: Any) -> None:
-    """Throw a connection away of which nobody knows whether it is in a transaction; closing it undoes what is open."""
+    """Close a connection that may still be in a transaction; closing it rolls that back."""
     with suppress(*TROUBLE):
         connection.terminate()
     await release(pool, connection)

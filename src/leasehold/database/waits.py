@@ -46,7 +46,7 @@ def describe_wait(rows: Sequence[Row]) -> str:
     return f"{rows[0]['what'] or 'a lock'}, which {' and '.join(holders)} has locked" if holders else ""
 
 
-async def tell_wait(database: Database, say: Callable[[str], None], patience: float) -> None:
+async def report_wait(database: Database, say: Callable[[str], None], patience: float) -> None:
     """Say once what a statement of this process waits for, looking again and again until one does.
 
     The first look comes after `patience` seconds, each later one after twice as long: it takes a new connection, which a command

@@ -31,7 +31,7 @@ LOOK_SECONDS = 0.1
 TAIL_LINES = 12
 COMMANDS = {"gateway": ["gateway"], "scheduler": ["run", "scheduler"], "reaper": ["run", "reaper"]}
 SERVES = re.compile(r"gateway serves (http://\S+)")
-TOLD = {
+SETTINGS = {
     "APP": "leasehold.demo.stdlib_census:app",
     "SLOTS": 3,
     # Short times for a short show.
@@ -158,8 +158,16 @@ async def open_troupe(logs: Path) -> AsyncGenerator[Troupe]:
 
 def plan_environment(dsn: str, direct_dsn: str, queue: str) -> dict[str, str]:
     """What all processes are told. An empty `dsn` leaves the PG… variables in charge."""
-    told = {**TOLD, "QUEUES": queue, **({"DATABASE_URL": dsn, "DIRECT_DATABASE_URL": direct_dsn} if dsn else {})}
-    return {**os.environ, "PYTHONUNBUFFERED": "1", **{f"LEASEHOLD_{name}": str(value) for name, value in told.items()}}
+    settings = {
+        **SETTINGS,
+        "QUEUES": queue,
+        **({"DATABASE_URL": dsn, "DIRECT_DATABASE_URL": direct_dsn} if dsn else {}),
+    }
+    return {
+        **os.environ,
+        "PYTHONUNBUFFERED": "1",
+        **{f"LEASEHOLD_{name}": str(value) for name, value in settings.items()},
+    }
 
 
 def post_job(url: str, token: str | None, job: dict[str, Any]) -> int:

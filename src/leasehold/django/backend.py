@@ -24,11 +24,11 @@ from leasehold.django.terms import (
     LeaseholdTask,
     Options,
     Status,
-    as_django_tells,
     base,
     exceptions,
     find_task,
     has_history,
+    in_django_zone,
     new_job,
     read_options,
     result_of,
@@ -104,7 +104,7 @@ class Backend(BaseBackend):
         [row] = self._ask(Ask("enqueue_with_times", values, list))
         if not row["is_new"]:
             return self.get_result(str(row["job_id"]))
-        result = replace(result, id=str(row["job_id"]), enqueued_at=as_django_tells(row["created_at"]))
+        result = replace(result, id=str(row["job_id"]), enqueued_at=in_django_zone(row["created_at"]))
         signals.task_enqueued.send(type(self), task_result=result)
         return result
 

@@ -63,8 +63,8 @@ def _check_schema_of(alias: str) -> list[checks.CheckMessage]:
     except DatabaseError as error:
         return [checks.Warning(f"the schema cannot be seen: {error}", obj=alias, id="leasehold.W002")]
     if version < oldest_version():
-        told = f"has version {version} of leasehold's schema" if version else "lacks leasehold's schema"
-        message = f"database {alias!r} {told}, this code needs {expected_version()}"
+        version_there = f"has version {version} of leasehold's schema" if version else "lacks leasehold's schema"
+        message = f"database {alias!r} {version_there}, this code needs {expected_version()}"
         return [checks.Warning(message, hint=MIGRATE, obj=alias, id="leasehold.W004")]
     if version < expected_version():
         message = f"database {alias!r} has version {version} of leasehold's schema; {expected_version()} is there"

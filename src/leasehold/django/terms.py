@@ -149,15 +149,15 @@ class LeaseholdContext(base.TaskContext):
 def new_job(alias: str, task: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> NewJob[Any]:
     """The job of a task on the backend of this name. `args` and `kwargs` are what JSON has."""
     run_at = None if task.run_after is None else aware(task.run_after)
-    told = {} if alias == DEFAULT_ALIAS else {BACKEND: alias}
-    told |= {} if run_at is None else {RUN_AFTER: run_at.isoformat()}
+    kept = {} if alias == DEFAULT_ALIAS else {BACKEND: alias}
+    kept |= {} if run_at is None else {RUN_AFTER: run_at.isoformat()}
     job = NewJob[Any](
         kind=task.module_path,
         args={**kwargs, POSITIONAL: list(args)} if args else dict(kwargs),
         queue=task.queue_name,
         priority=int(task.priority),
         run_at=run_at,
-        metadata=told or None,
+        metadata=kept or None,
     )
     options: Any = {name: getattr(task, name, None) for name in OF_JOBS}
     return job.but(**options)
@@ -169,7 +169,7 @@ def arguments(stored: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
     return list(named.pop(POSITIONAL, [])), named
 
 
-def told(metadata: Mapping[str, Any] | None) -> tuple[str, datetime | None]:
+def options_of(metadata: Mapping[str, Any] | None) -> tuple[str, datetime | None]:
     """The name of the backend and `run_after`, as `new_job` has written them down."""
     known = metadata or {}
     run_after = known.get(RUN_AFTER)
@@ -181,7 +181,7 @@ def aware(moment: datetime) -> datetime:
     return timezone.make_aware(moment) if timezone.is_naive(moment) else moment
 
 
-def as_django_tells(moment: datetime | None) -> datetime | None:
+def in_django_zone(moment: datetime | None) -> datetime | None:
     """As `django.utils.timezone.now` tells it: in UTC, or without a zone where the project uses none."""
     if moment is None:
         return None
@@ -209,7 +209,7 @@ def find_task(path: str) -> Any:
 
 def as_enqueued(task: Any, job: JobRecord, alias: str) -> Any:
     """The task with the priority, queue and time of this job; as it is declared where somebody has moved the job elsewhere."""
-    run_after = as_django_tells(told(job.metadata)[1])
+    run_after = in_django_zone(options_of(job.metadata)[1])
     try:
         return task.using(priority=job.priority, queue_name=job.queue, run_after=run_after, backend=alias)
     except InvalidTask:
@@ -232,10 +232,10 @@ def result_of(job: JobRecord, timeline: Sequence[TimelineEntry], task: Any, alia
         task=as_enqueued(task, job, alias),
         id=str(job.id),
         status=STATUSES.get(job.state, Status.READY),
-        enqueued_at=as_django_tells(job.created_at),
-        started_at=as_django_tells(starts[0] if starts else tried),
-        last_attempted_at=as_django_tells(tried),
-        finished_at=as_django_tells(job.finished_at),
+        enqueued_at=in_django_zone(job.created_at),
+        started_at=in_django_zone(starts[0] if starts else tried),
+        last_attempted_at=in_django_zone(tried),
+        finished_at=in_django_zone(job.finished_at),
         args=args,
         kwargs=kwargs,
         backend=alias,

@@ -34,16 +34,16 @@ from leasehold.django.terms import (
     LeaseholdContext,
     Status,
     arguments,
-    as_django_tells,
     base,
     find_task,
+    in_django_zone,
+    options_of,
     part,
     signals,
     task_error,
-    told,
     type_name,
 )
-from leasehold.errors import HandlerFailed, tell
+from leasehold.errors import HandlerFailed, attach_report
 from leasehold.jobs.endings import ContinueWith, Discard
 from leasehold.jobs.job import Job
 from leasehold.jobs.kind import CheckedKindOptions
@@ -132,7 +132,7 @@ class TaskAttempt:
             raise
         except BaseException as error:
             self._failed(error, is_last=self._job.attempt >= self._job.max_attempts)
-            tell(error, self._description(error))
+            attach_report(error, self._description(error))
             if isinstance(error, Exception):
                 raise
             raise self._in_place_of(error) from error
@@ -153,7 +153,7 @@ class TaskAttempt:
             return normalize_json(value)
         except (TypeError, ValueError) as error:
             self._failed(error, is_last=True)
-            raise tell(Discard(str(error)), self._description(error)) from error
+            raise attach_report(Discard(str(error)), self._description(error)) from error
 
     def _failed(self, error: BaseException, *, is_last: bool) -> None:
         """Note the error; tell that the task has finished, unless it is tried again."""
@@ -170,7 +170,7 @@ class TaskAttempt:
 
     def _in_place_of(self, error: BaseException) -> HandlerFailed:
         """What is no Exception, such as SystemExit, fails the attempt and not the worker."""
-        return tell(HandlerFailed(f"{type(error).__qualname__}: {error}"), self._description(error))
+        return attach_report(HandlerFailed(f"{type(error).__qualname__}: {error}"), self._description(error))
 
     def _description(self, error: BaseException) -> dict[str, Any]:
         return describe(error) | {"type": type_name(error)}
@@ -178,12 +178,12 @@ class TaskAttempt:
     def _running_result(self, args: Mapping[str, Any]) -> Any:
         job, now = self._job, timezone.now()
         positional, named = arguments(args)
-        alias, _ = told(job.metadata)
+        alias, _ = options_of(job.metadata)
         return base.TaskResult(
             task=self._task,
             id=str(job.id),
             status=Status.RUNNING,
-            enqueued_at=as_django_tells(job.created_at),
+            enqueued_at=in_django_zone(job.created_at),
             started_at=now,
             last_attempted_at=now,
             finished_at=None,

@@ -64,7 +64,7 @@ class Browser:
             ProxyFailed: the proxy cannot be reached, or refuses the identity.
             HostUnreachable: the server does not answer.
         """
-        with self._telling(url):
+        with self._naming_errors(url):
             response = await self._client.request(method, url, **options)
         if response.status_code == 407 and self._proxied:
             raise ProxyFailed("the proxy answered 407")
@@ -90,7 +90,7 @@ class Browser:
         import anyio  # noqa: PLC0415 - comes with httpx
 
         try:
-            with anyio.fail_after(self._timeout), self._telling(url):
+            with anyio.fail_after(self._timeout), self._naming_errors(url):
                 asked = self._httpx.URL(url)
                 # The name is looked up once: who could answer with another address later shall gain nothing by it.
                 address = await _public_address(asked) if only_public and not self._proxied else asked.host
@@ -104,12 +104,12 @@ class Browser:
         except self._httpx.InvalidURL as error:
             raise BadInput(f"{without_query(url)!r} is no URL: {error}") from error
         except (TimeoutError, OSError, UnicodeError) as error:  # the last: no name of a host
-            said = str(error) or f"no answer within {self._timeout:g} s"
-            raise HostUnreachable(f"{without_query(url)}: {said}") from error
+            message = str(error) or f"no answer within {self._timeout:g} s"
+            raise HostUnreachable(f"{without_query(url)}: {message}") from error
         return response.status_code, response.headers
 
     @contextmanager
-    def _telling(self, url: str) -> Generator[None]:
+    def _naming_errors(self, url: str) -> Generator[None]:
         """What goes wrong inside is the proxy's fault or the host's."""
         try:
             yield

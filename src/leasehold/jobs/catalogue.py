@@ -114,19 +114,19 @@ def describe_kinds(kinds: Iterable[Kind[..., Any]]) -> list[dict[str, Any]]:
 def describe_kind(kind: Kind[..., Any]) -> dict[str, Any]:
     """What one kind says; what it leaves open is left out."""
     options = kind.options
-    told: dict[str, Any] = {"kind": kind.name}
-    told |= {name: value for name in _PLAIN if (value := getattr(options, name)) is not None}
+    fields: dict[str, Any] = {"kind": kind.name}
+    fields |= {name: value for name in _PLAIN if (value := getattr(options, name)) is not None}
     for name in ("retry", "unique"):
         if (value := getattr(options, name)) is not None:
-            told[name] = msgspec.to_builtins(value)
+            fields[name] = msgspec.to_builtins(value)
     if not kind.takes_any_args and (schema := json_schema(kind.args_type)) is not None:
-        told["args_schema"] = schema
+        fields["args_schema"] = schema
     returned = output_type(kind)
     if returned not in (Any, type(None)) and (schema := json_schema(returned)) is not None:
-        told["output_schema"] = schema
+        fields["output_schema"] = schema
     if options.check_args is False:
-        told["checks_args"] = False
-    return told
+        fields["checks_args"] = False
+    return fields
 
 
 def json_schema(hint: Any) -> dict[str, Any] | None:

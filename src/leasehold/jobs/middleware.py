@@ -110,43 +110,43 @@ def checked_answer(layer: object, made: object, call: str) -> list[EnqueuedJob]:
     return cast("list[EnqueuedJob]", made)
 
 
-def tell_after_commit(observers: Observers, connection: Any, hooks: Hooks | None, events: Sequence[Event]) -> None:
+def announce_after_commit(observers: Observers, connection: Any, hooks: Hooks | None, events: Sequence[Event]) -> None:
     """Emit events now, or when the transaction commits.
 
     Nothing is emitted for a connection of the caller without hooks: it does not say when it commits.
     """
     if hooks is not None:
-        hooks.after_commit(partial(_tell, observers, events))
+        hooks.after_commit(partial(_announce, observers, events))
     elif connection is None:
-        _tell(observers, events)
+        _announce(observers, events)
 
 
-def _tell(observers: Observers, events: Sequence[Event]) -> None:
+def _announce(observers: Observers, events: Sequence[Event]) -> None:
     for event in events:
         observers.emit(event)
 
 
 def events_of(observers: Observers, jobs: Sequence[NewJob], made: Sequence[EnqueuedJob]) -> list[Event]:
     """The events about these new jobs that have subscribers, in the order of the jobs."""
-    heard = observers.heard
+    subscribed = observers.subscribed
     return [
         event
         for job, answer in zip(jobs, made, strict=True)
         if answer.is_new
         for event in new_job_events(
-            heard, answer.job_id, job.kind, job.queue, begins_chain=True, waits=bool(job.blockers)
+            subscribed, answer.job_id, job.kind, job.queue, begins_chain=True, waits=bool(job.blockers)
         )
     ]
 
 
 def new_job_events(
-    heard: Container[type[Event]], job_id: int, kind: str, queue: str | None, *, begins_chain: bool, waits: bool
+    subscribed: Container[type[Event]], job_id: int, kind: str, queue: str | None, *, begins_chain: bool, waits: bool
 ) -> Iterator[Event]:
     """The events about one new job that have subscribers."""
     queue = queue or "default"
-    if begins_chain and ChainCreated in heard:
+    if begins_chain and ChainCreated in subscribed:
         yield ChainCreated(chain_id=job_id, kind=kind, queue=queue)
-    if JobCreated in heard:
+    if JobCreated in subscribed:
         yield JobCreated(job_id=job_id, kind=kind, queue=queue)
-    if waits and JobBlocked in heard:
+    if waits and JobBlocked in subscribed:
         yield JobBlocked(job_id=job_id, kind=kind, queue=queue)

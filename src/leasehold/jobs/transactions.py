@@ -150,12 +150,12 @@ class Completion(JobTransaction):
 
     def settled_with(self, returned: Any) -> Any:
         """How the job ends: as set in the block, or as the handler returned. Raises BadInput if the two differ."""
-        said = self._continuation if self._continuation is not None else self._output
-        if said is UNSET:
+        given = self._continuation if self._continuation is not None else self._output
+        if given is UNSET:
             return returned
-        if returned is None or returned is said or returned == said:
-            return said
-        raise BadInput(f"the handler returned {returned!r:.200} after it had said {said!r:.200} in its completion")
+        if returned is None or returned is given or returned == given:
+            return given
+        raise BadInput(f"the handler returned {returned!r:.200} after it had said {given!r:.200} in its completion")
 
 
 class SyncJobTransaction:

@@ -97,7 +97,7 @@ class Operation(msgspec.Struct, frozen=True):
             if place.in_path:
                 path = path.replace(f"{{{name}}}", quote(str(value), safe=""))
             else:
-                query += [(name, each) for each in _words(value, as_json=place.as_json)]
+                query += [(name, each) for each in _texts(value, as_json=place.as_json)]
         return path, query
 
     def _check(self, arguments: Mapping[str, Any]) -> None:
@@ -117,13 +117,17 @@ def read_operations(document: Mapping[str, Any], names: Iterable[str]) -> dict[s
 
 def _operations(document: Mapping[str, Any]) -> Iterator[Operation]:
     for path, methods in document["paths"].items():
-        for method, said in methods.items():
+        for method, described in methods.items():
             places = {
-                each["name"]: _place(each) for each in said.get("parameters", []) if each["in"] in ("path", "query")
+                each["name"]: _place(each)
+                for each in described.get("parameters", [])
+                if each["in"] in ("path", "query")
             }
-            scopes = tuple(scope for each in said.get("security", []) for scope in each.get("token", []))
-            text = " ".join(part for part in (said["summary"].rstrip(".") + ".", said.get("description")) if part)
-            yield Operation(said["operationId"], method.upper(), path, text, scopes, places)
+            scopes = tuple(scope for each in described.get("security", []) for scope in each.get("token", []))
+            text = " ".join(
+                part for part in (described["summary"].rstrip(".") + ".", described.get("description")) if part
+            )
+            yield Operation(described["operationId"], method.upper(), path, text, scopes, places)
 
 
 def _place(parameter: Mapping[str, Any]) -> ParameterPlace:
@@ -134,11 +138,11 @@ def _place(parameter: Mapping[str, Any]) -> ParameterPlace:
     return ParameterPlace(parameter["in"] == "path", content is not None, schema, parameter.get("required", False))
 
 
-def _words(value: Any, *, as_json: bool) -> Iterator[str]:
+def _texts(value: Any, *, as_json: bool) -> Iterator[str]:
     if as_json:
         yield json.dumps(value)
     elif isinstance(value, list):
         for each in value:  # pyright: ignore[reportUnknownVariableType]
-            yield from _words(each, as_json=False)
+            yield from _texts(each, as_json=False)
     else:
         yield value if isinstance(value, str) else json.dumps(value)

@@ -32,7 +32,7 @@ class Verdict(msgspec.Struct, frozen=True):
 class Health:
     """What the probes of a process answer.
 
-    Alive: the event loop turns, and no actor is stuck. A lost database does not count, because a restart does not bring
+    Alive: the event loop runs, and no actor is stuck. A lost database does not count, because a restart does not bring
     it back. Ready: it is alive, the database answered when it was last asked, it has started and does not drain.
     Started: every actor has registered and the database has answered once.
 
@@ -49,7 +49,7 @@ class Health:
     def __init__(self, stale_seconds: float, now: Callable[[], float] = monotonic) -> None:
         self._stale_seconds = stale_seconds
         self._now = now
-        self._turned_at = now()
+        self._looped_at = now()
         self._answered_at: float | None = None
         self._is_refused = False
         self.stuck: Mapping[str, str | None] = {}
@@ -57,8 +57,8 @@ class Health:
         self.is_draining = False
 
     def beat(self) -> None:
-        """Note that the event loop turns."""
-        self._turned_at = self._now()
+        """Note that the event loop runs."""
+        self._looped_at = self._now()
 
     def database_answered(self) -> None:
         """The database has answered just now."""
@@ -71,8 +71,8 @@ class Health:
 
     @property
     def lag(self) -> float:
-        """Seconds since the event loop last turned."""
-        return self._now() - self._turned_at
+        """Seconds since the event loop last ran."""
+        return self._now() - self._looped_at
 
     def ask(self, question: Question) -> Sequence[Verdict]:
         """The results of all checks that a probe asks for."""
@@ -86,7 +86,7 @@ class Health:
 
     def _life(self) -> list[Verdict]:
         lag = self.lag
-        blocked = f"it has not turned for {lag:.0f} s; a handler blocks it" if lag > self._stale_seconds else None
+        blocked = f"it has not run for {lag:.0f} s; a handler blocks it" if lag > self._stale_seconds else None
         return [Verdict("event loop", blocked), *(Verdict(name, problem) for name, problem in self.stuck.items())]
 
     def _database(self) -> Verdict:
@@ -114,19 +114,19 @@ class OutageReminder:
 
     def __init__(self) -> None:
         self._since = 0.0
-        self._said_at = float("-inf")
-        self._was_said = False
+        self._logged_at = float("-inf")
+        self._was_logged = False
 
     def begin(self, now: float) -> None:
         """An outage begins."""
-        self._since, self._was_said = now, False
+        self._since, self._was_logged = now, False
 
     def due(self, now: float) -> Literal["began", "lasts"] | None:
         """The line that is due now, if any. It counts as written then."""
-        if now - self._said_at < REMIND_SECONDS:
+        if now - self._logged_at < REMIND_SECONDS:
             return None
-        line = "lasts" if self._was_said else "began"
-        self._said_at, self._was_said = now, True
+        line = "lasts" if self._was_logged else "began"
+        self._logged_at, self._was_logged = now, True
         return line
 
     def seconds(self, now: float) -> float:
@@ -134,6 +134,6 @@ class OutageReminder:
         return now - self._since
 
     @property
-    def was_said(self) -> bool:
+    def was_logged(self) -> bool:
         """Whether a line about this outage was written. Only then its end has a line as well."""
-        return self._was_said
+        return self._was_logged

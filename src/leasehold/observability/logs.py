@@ -125,8 +125,8 @@ class JsonFormatter(logging.Formatter):
                 "message": redact_dsns(str(record.exc_info[1])),
                 "traceback": redact_dsns(self.formatException(record.exc_info)),
             }
-        elif told := _told_error(record):
-            line["error"] = {name: redact_dsns(value) for name, value in told.items()}
+        elif reported := _reported_error(record):
+            line["error"] = {name: redact_dsns(value) for name, value in reported.items()}
         return _encode(line)
 
 
@@ -147,12 +147,12 @@ class TextFormatter(logging.Formatter):
         message = escape_controls(_message(record))
         fields = {key: _short(value) for key, value in extra_fields(record).items() if key not in ONLY_FOR_PROGRAMS}
         is_ours = record.name.startswith("leasehold.")
-        told = {key for key, value in fields.items() if is_ours and key != "job_id" and _tells(message, key, value)}
-        details = "".join(f" {key}={value}" for key, value in fields.items() if key not in told)
+        shown = {key for key, value in fields.items() if is_ours and key != "job_id" and _shows(message, key, value)}
+        details = "".join(f" {key}={value}" for key, value in fields.items() if key not in shown)
         line = f"{at} {self._paint(record.levelname)} {name}: {message}{' ' + details if details else ''}"
         if record.exc_info and record.exc_info[1] is not None:
             line += "\n" + redact_dsns(self.formatException(record.exc_info))
-        elif traceback := _told_error(record).get("traceback", "").rstrip():
+        elif traceback := _reported_error(record).get("traceback", "").rstrip():
             line += "\n" + redact_dsns(traceback)
         return line
 
@@ -200,22 +200,22 @@ def _message(record: logging.LogRecord) -> str:
     return redact_dsns(text)
 
 
-def _told_error(record: logging.LogRecord) -> dict[str, str]:
+def _reported_error(record: logging.LogRecord) -> dict[str, str]:
     """The `error` in `extra`, as texts; empty where there is none."""
     error = extra_fields(record).get("error")
-    told = cast("dict[object, object]", error) if isinstance(error, dict) else {}
-    return {str(name): value for name, value in told.items() if isinstance(value, str)}
+    reported = cast("dict[object, object]", error) if isinstance(error, dict) else {}
+    return {str(name): value for name, value in reported.items() if isinstance(value, str)}
 
 
 def _instant(record: logging.LogRecord) -> datetime:
     return datetime.fromtimestamp(record.created, UTC)
 
 
-def _tells(message: str, key: str, value: str) -> bool:
-    told = re.escape(value)
+def _shows(message: str, key: str, value: str) -> bool:
+    pattern = re.escape(value)
     if value.isdigit():  # a bare number could be the same by chance
-        told = rf"{re.escape(key.removesuffix('_id'))} {told}|{told} {re.escape(key)}"
-    return re.search(rf"(?<![\w.-])({told})(?![\w-])", message) is not None
+        pattern = rf"{re.escape(key.removesuffix('_id'))} {pattern}|{pattern} {re.escape(key)}"
+    return re.search(rf"(?<![\w.-])({pattern})(?![\w-])", message) is not None
 
 
 def _short(value: object) -> str:

@@ -113,7 +113,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("leasehold_reaper_rounds_total", "counter", "Looks of the reaper."),
     # Of every process.
     Metric("leasehold_build_info", "gauge", "Always 1; the version is in the label.", ("version",)),
-    Metric("leasehold_loop_lag_seconds", "gauge", "For how long the event loop has not turned."),
+    Metric("leasehold_loop_lag_seconds", "gauge", "For how long the event loop has not run."),
 )
 BY_NAME: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}
 

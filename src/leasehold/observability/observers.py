@@ -1,4 +1,4 @@
-"""The subscribers of each type of event. Callers look into `heard` first, and make no event that nobody wants."""
+"""The subscribers of each type of event. Callers look into `subscribed` first, and make no event that nobody wants."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Observers:
     """
 
     def __init__(self) -> None:
-        self.heard: dict[type[Event], tuple[Subscription, ...]] = {}
+        self.subscribed: dict[type[Event], tuple[Subscription, ...]] = {}
         self._outer: list[Observers] = []
 
     def subscribe(self, event_type: type[E], function: Callable[[E], object]) -> Callable[[], None]:
@@ -61,29 +61,29 @@ class Observers:
         if inner is self or self in inner._outer:
             return
         inner._outer.append(self)
-        for event_type, subscriptions in inner.heard.items():
+        for event_type, subscriptions in inner.subscribed.items():
             for each in subscriptions:
                 self._add(event_type, each)
 
     def _add(self, event_type: type[Event], subscription: Subscription) -> None:
-        known = self.heard.get(event_type, ())
+        known = self.subscribed.get(event_type, ())
         if subscription not in known:
-            self.heard[event_type] = (*known, subscription)
+            self.subscribed[event_type] = (*known, subscription)
             for outer in self._outer:
                 outer._add(event_type, subscription)
 
     def _remove(self, family: Sequence[type[Event]], subscription: Subscription) -> None:
         for event_type in family:
-            known = self.heard.pop(event_type, ())
+            known = self.subscribed.pop(event_type, ())
             if left := tuple(each for each in known if each is not subscription):
-                self.heard[event_type] = left
+                self.subscribed[event_type] = left
             if subscription in known:
                 for outer in self._outer:
                     outer._remove([event_type], subscription)
 
     def emit(self, event: Event) -> None:
         """Call the subscribers of this event. What they raise is logged and not raised, but for KeyboardInterrupt."""
-        for subscription in self.heard.get(type(event), ()):
+        for subscription in self.subscribed.get(type(event), ()):
             began = monotonic()
             try:
                 subscription.function(event)

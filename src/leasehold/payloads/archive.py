@@ -180,14 +180,14 @@ class Archive:
 
     async def stream(self, payload: int | PayloadRecord) -> AsyncGenerator[bytes]:
         """The content in pieces. An error instead of the last piece says that it is damaged."""
-        found = await self._meant(payload)
+        found = await self._record(payload)
         async with aclosing(each_in_thread(read_content(self.store, found))) as pieces:
             async for piece in pieces:
                 yield piece
 
     async def read(self, payload: int | PayloadRecord) -> bytes:
         """The whole content, checked."""
-        found, store = await self._meant(payload), self.store
+        found, store = await self._record(payload), self.store
         return await in_thread(lambda: b"".join(read_content(store, found)))
 
     @overload
@@ -196,7 +196,7 @@ class Archive:
     async def load(self, payload: int | PayloadRecord, value_type: type[T]) -> T: ...
     async def load(self, payload: int | PayloadRecord, value_type: Any = Any) -> Any:
         """The JSON value that was saved, checked, as this type. Raises BadInput where it is no JSON of this type."""
-        found = await self._meant(payload)
+        found = await self._record(payload)
         content = await self.read(found)
         try:
             return await in_thread(lambda: msgspec.json.decode(content, type=value_type))
@@ -217,7 +217,7 @@ class Archive:
         await in_thread(lambda: [store.delete(location) for _, location in expired])
         return cast("int", await self.caller.call_value("delete_payloads", [each for each, _ in expired]))
 
-    async def _meant(self, payload: int | PayloadRecord) -> PayloadRecord:
+    async def _record(self, payload: int | PayloadRecord) -> PayloadRecord:
         return payload if isinstance(payload, PayloadRecord) else await self.get(payload)
 
 

@@ -60,8 +60,8 @@ async def repair_payload_fault(archive: Archive, fault: Fault) -> Fault:
 
 async def _refuse_empty(archive: Archive) -> None:
     if await in_thread(_is_empty, archive.store) and await archive.caller.call("list_payloads", page_size=1):
-        told = "is empty although there are payloads: is its volume mounted, and is it the right folder or bucket?"
-        raise StoreUnavailable(f"the payload store {archive.store.name} {told} Nothing was changed.")
+        message = "is empty although there are payloads: is its volume mounted, and is it the right folder or bucket?"
+        raise StoreUnavailable(f"the payload store {archive.store.name} {message} Nothing was changed.")
 
 
 def _is_empty(store: BlobStore) -> bool:
@@ -74,8 +74,8 @@ async def _without_content(archive: Archive) -> AsyncGenerator[Fault]:
         payloads = [record_of(row) for row in rows]
         for payload, size in await in_thread(_amiss, archive.store, payloads):
             there = "there is no such file" if size is None else _half(size, payload)
-            told = f"{there}: {payload.location} in {archive.store.name}"
-            yield _fault(NO_CONTENT, f"payload {payload.id}", told, payload.job_id)
+            message = f"{there}: {payload.location} in {archive.store.name}"
+            yield _fault(NO_CONTENT, f"payload {payload.id}", message, payload.job_id)
         before_id = payloads[-1].id
 
 
@@ -89,13 +89,13 @@ def _amiss(store: BlobStore, payloads: list[PayloadRecord]) -> list[tuple[Payloa
 
 
 async def _of_nobody(archive: Archive) -> AsyncGenerator[Fault]:
-    told = f"no payload names it, and it was written more than a day ago; the store is {archive.store.name}"
+    message = f"no payload names it, and it was written more than a day ago; the store is {archive.store.name}"
     now = cast("datetime", await archive.caller.call_value("clock"))
     patience = cast("timedelta", await archive.caller.call_value("payload_patience"))
     async with aclosing(each_in_thread(_old_files(archive.store, now - patience))) as batches:
         async for batch in batches:
             for row in await archive.caller.call("list_orphan_files", batch):
-                yield _fault(OF_NOBODY, f"file {row[0]}", told)
+                yield _fault(OF_NOBODY, f"file {row[0]}", message)
 
 
 def _old_files(store: BlobStore, before: datetime) -> Iterator[list[str]]:

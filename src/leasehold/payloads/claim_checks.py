@@ -18,7 +18,7 @@ from leasehold.payloads.archive import Archive, Published, record_of
 from leasehold.payloads.content import JSON, read_content
 from leasehold.payloads.stores import BlobStore
 
-WORD = "$payload"
+MARK = "$payload"
 START = '{"$payload"'
 """How the JSON of a claim check begins, and hardly anything else: a look at it costs nothing."""
 MOST_KEYS = 20
@@ -49,7 +49,7 @@ class ClaimCheck(msgspec.Struct, frozen=True):
             raise PayloadDamaged(f"payload {self.id} is not the one that the job names: its checksum is another one")
 
 
-class _Document(msgspec.Struct, frozen=True, rename={"check": WORD}, forbid_unknown_fields=True):
+class _Document(msgspec.Struct, frozen=True, rename={"check": MARK}, forbid_unknown_fields=True):
     check: ClaimCheck
 
 
@@ -63,7 +63,7 @@ def find_check(value: object) -> ClaimCheck | None:
     try:
         if isinstance(value, str):
             return msgspec.json.decode(value, type=_Document).check if value.startswith(START) else None
-        if isinstance(value, dict) and len(cast("dict[str, Any]", value)) == 1 and WORD in value:
+        if isinstance(value, dict) and len(cast("dict[str, Any]", value)) == 1 and MARK in value:
             return msgspec.convert(value, _Document).check
     except msgspec.MsgspecError:
         return None
@@ -76,8 +76,8 @@ def summarize(content: bytes) -> Any:
     if not isinstance(value, dict):
         return _shown(value)
     items = list(cast("dict[str, Any]", value).items())
-    told = {_cut_short(name): _shown(each) for name, each in items[:MOST_KEYS]}
-    return told if len(items) <= MOST_KEYS else told | {"…": f"{len(items) - MOST_KEYS} more"}
+    shown = {_cut_short(name): _shown(each) for name, each in items[:MOST_KEYS]}
+    return shown if len(items) <= MOST_KEYS else shown | {"…": f"{len(items) - MOST_KEYS} more"}
 
 
 def _shown(value: Any) -> Any:

@@ -238,8 +238,8 @@ class Verifier:
         return piece
 
     def _damage(self, what: str) -> PayloadDamaged:
-        told = f"payload {self._payload.id} ({self._payload.location}) is not what was saved: {what}"
-        return PayloadDamaged(f"{told}; save it anew, or delete it")
+        message = f"payload {self._payload.id} ({self._payload.location}) is not what was saved: {what}"
+        return PayloadDamaged(f"{message}; save it anew, or delete it")
 
 
 def read_content(store: BlobStore, payload: PayloadRecord) -> Iterator[bytes]:

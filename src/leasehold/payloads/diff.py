@@ -192,7 +192,7 @@ def diff_records(
         if was is None:
             counts["added"] += 1
             if len(added) < limit:
-                added.append(_told(record, key, fields))
+                added.append(_described(record, key, fields))
         elif was.values != record.values:
             for field, value, former in zip(fields, record.values, was.values, strict=True):
                 if value != former:
@@ -201,11 +201,11 @@ def diff_records(
                         changes[field].append(FieldChange(name, former, value, record.name))
     gone = [record for name, record in old.items() if name not in new]
     counts["removed"] = len(gone)
-    removed = [_told(each, key, fields) for each in gone[:limit]]
+    removed = [_described(each, key, fields) for each in gone[:limit]]
     return Difference(len(old), len(new), counts, added, removed, changes)
 
 
-def _told(record: ComparedRecord, key: str, fields: tuple[str, ...]) -> dict[str, Any]:
+def _described(record: ComparedRecord, key: str, fields: tuple[str, ...]) -> dict[str, Any]:
     name = {} if record.name is None else {"name": record.name}
     return {key: record.key, **name, **dict(zip(fields, record.values, strict=True))}
 

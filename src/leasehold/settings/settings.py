@@ -187,7 +187,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     gateway_host: Annotated[str, Meta(min_length=1, description="Address that the gateway binds.")] = "127.0.0.1"
     gateway_port: Annotated[int, Meta(ge=0, le=65_535, description="Port of the gateway; 0 picks a free one.")] = 8420
     gateway_token: Annotated[
-        str | None, Meta(description="Bearer token that the gateway asks for; needed off loopback.")
+        str | None, Meta(description="Access token that the gateway asks for; needed off loopback.")
     ] = None
     gateway_cors_origins: Annotated[
         tuple[Annotated[str, Meta(min_length=1)], ...],
@@ -329,8 +329,8 @@ def _build(given: Mapping[str, Given]) -> Settings:
     try:
         return Settings(**values)  # pyright: ignore[reportArgumentType]
     except SettingsError as error:
-        told = [name for name in Settings.__struct_fields__ if name in given and f"{name} = " in str(error)]
-        origins = [f"{name} from {given[name].origin}" for name in told]
+        wrong = [name for name in Settings.__struct_fields__ if name in given and f"{name} = " in str(error)]
+        origins = [f"{name} from {given[name].origin}" for name in wrong]
         raise SettingsError(f"{error} ({', '.join(origins)})") from error
 
 

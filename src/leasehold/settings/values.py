@@ -13,7 +13,7 @@ from msgspec import inspect
 from leasehold.errors import SettingsError
 from leasehold.settings.sources import Given
 
-WORDS = {"on": True, "yes": True, "true": True, "1": True, "off": False, "no": False, "false": False, "0": False}
+SWITCHES = {"on": True, "yes": True, "true": True, "1": True, "off": False, "no": False, "false": False, "0": False}
 NAME_IN_KUBERNETES = r"^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?\Z"
 
 
@@ -70,7 +70,7 @@ def _parse_text(value: str, kind: inspect.Type, *, is_text: bool) -> object:
         case inspect.VarTupleType():
             return tuple(part.strip() for part in value.split(",") if part.strip())
         case inspect.BoolType() if is_text:
-            return WORDS.get(value.lower(), value)
+            return SWITCHES.get(value.lower(), value)
         case inspect.LiteralType():
             return value.lower()
         case inspect.UnionType(types=types) if any(isinstance(_bare(each), inspect.IntType) for each in types):
@@ -113,4 +113,4 @@ def _describe(kind: inspect.Type) -> str:  # noqa: PLR0911
 
 
 def _range(*bounds: tuple[str, float | None]) -> str:
-    return "".join(f" {word} {bound:g}" for word, bound in bounds if bound is not None)
+    return "".join(f" {bound_name} {bound:g}" for bound_name, bound in bounds if bound is not None)

@@ -14,7 +14,7 @@ from typing import Any
 
 from leasehold import asks
 from leasehold.asks import Ask, ended_chain, wait_seconds, watch_chain
-from leasehold.drivers import BlockingConnection, told
+from leasehold.drivers import BlockingConnection, raising_ours
 from leasehold.jobs.endings import ContinueWith
 from leasehold.jobs.new_job import NewJob
 from leasehold.notify.channel import CHANNEL, Closed, parse_notice
@@ -41,7 +41,7 @@ def wait_for_end(core: SyncCore, chain_id: int, timeout: float | timedelta | Non
     row = core.ask(watch_chain(chain_id, None))
     if row is not None or seconds == 0:
         return ended_chain(chain_id, row, seconds)
-    with _ear(core.direct_dsn or core.database.dsn, chain_id) if core.listens else nullcontext(sleep) as pause:
+    with _listening(core.direct_dsn or core.database.dsn, chain_id) if core.listens else nullcontext(sleep) as pause:
         ask = watch_chain(chain_id, REGISTERED_SECONDS if core.listens else None)
         return ended_chain(chain_id, _look_until(core, ask, pause, until), seconds)
 
@@ -59,17 +59,17 @@ def _look_until(core: SyncCore, ask: Ask[Any], pause: Pause, until: float | None
 
 
 @contextmanager
-def _ear(dsn: str, chain_id: int) -> Generator[Pause]:
+def _listening(dsn: str, chain_id: int) -> Generator[Pause]:
     """A connection that listens: a pause that ends when the end of the chain is announced."""
     psycopg: Any = needed("psycopg")
-    with told(), psycopg.connect(dsn, application_name="leasehold listener", **CONNECTION) as connection:
+    with raising_ours(), psycopg.connect(dsn, application_name="leasehold listener", **CONNECTION) as connection:
         connection.execute(f"listen {CHANNEL}")
 
         def pause(seconds: float) -> None:
             until = monotonic() + seconds
             for notice in connection.notifies(timeout=seconds):
-                heard = parse_notice(notice.payload)
-                if (isinstance(heard, Closed) and heard.chain_id == chain_id) or monotonic() >= until:
+                closed = parse_notice(notice.payload)
+                if (isinstance(closed, Closed) and closed.chain_id == chain_id) or monotonic() >= until:
                     return
 
         yield pause

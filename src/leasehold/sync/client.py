@@ -15,7 +15,7 @@ from leasehold.drivers import BlockingConnection
 from leasehold.events import Event, JobCancelled, JobRequeued
 from leasehold.jobs.encoding import JobBatch, in_parts, read_enqueued
 from leasehold.jobs.kind import Kind
-from leasehold.jobs.middleware import events_of, tell_after_commit
+from leasehold.jobs.middleware import announce_after_commit, events_of
 from leasehold.jobs.new_job import JobOptions, NewJob
 from leasehold.records.jobs import EnqueuedJob, JobRecord
 from leasehold.sync.chains import SyncChains, wait_for_end
@@ -172,11 +172,11 @@ class SyncClient(SyncPart):
             for part in parts:
                 batch = JobBatch(part, self._core.kind)
                 answers = read_enqueued(self._core.call(chosen, "enqueue_jobs", *batch.values(notify=notify)))
-                events += events_of(observers, batch.flat, answers) if observers.heard else ()
+                events += events_of(observers, batch.flat, answers) if observers.subscribed else ()
                 made += batch.given(answers)
                 if progress is not None:
                     progress(len(made))
-        tell_after_commit(observers, connection, None, events)
+        announce_after_commit(observers, connection, None, events)
         return made
 
     def get(self, job_id: int) -> JobRecord:
@@ -186,14 +186,14 @@ class SyncClient(SyncPart):
     def cancel(self, job_id: int, reason: str | None = None) -> str:
         """Cancel a job that has not finished; returns the state it was in. A handler that runs is told to stop."""
         was = self._core.ask(asks.cancel_job(job_id, reason))
-        if JobCancelled in self._core.observers.heard:
+        if JobCancelled in self._core.observers.subscribed:
             self._core.observers.emit(JobCancelled(job_id=job_id, was=was, reason=reason))
         return was
 
     def retry(self, job_id: int) -> str:
         """Run a failed or cancelled job once more, or a scheduled one now; returns its new state."""
         state = self._core.ask(asks.retry_job(job_id))
-        if JobRequeued in self._core.observers.heard:
+        if JobRequeued in self._core.observers.subscribed:
             self._core.observers.emit(JobRequeued(job_id=job_id, state=state))
         return state
 

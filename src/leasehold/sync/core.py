@@ -14,7 +14,7 @@ import msgspec
 
 from leasehold import validation
 from leasehold.asks import Ask, Rows, kind_in
-from leasehold.drivers import call_text, class_name, find_adapter, refused_connection, told
+from leasehold.drivers import call_text, class_name, find_adapter, raising_ours, refused_connection
 from leasehold.errors import BadInput
 from leasehold.jobs.middleware import checked_answer
 from leasehold.jobs.new_job import NewJob
@@ -89,7 +89,7 @@ class SyncCore:
     @contextmanager
     def transaction(self) -> Generator[Any]:
         """A connection of our own in a transaction, which commits with the block."""
-        with self.database.connection() as connection, told(), connection.transaction():
+        with self.database.connection() as connection, raising_ours(), connection.transaction():
             yield connection
 
     def ask(self, ask: Ask[T], connection: Any = None) -> T:

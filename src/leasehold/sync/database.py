@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any
 
 from leasehold.asks import Rows
-from leasehold.drivers import call_text, fetch_psycopg_alone, told
+from leasehold.drivers import call_text, fetch_psycopg_alone, raising_ours
 from leasehold.errors import BadInput, ClientClosed, DatabaseUnavailable
 
 CLOSED = "The client is closed: its `with` block has ended, or `close` was called. Use it before, or make another one."
@@ -47,11 +47,11 @@ class SyncDatabase:
         self._pool: Any = None
         self._process: int | None = None
         self._is_closed = False
-        self._turn = Lock()
+        self._lock = Lock()
 
     def call(self, function: str, *values: Any) -> Rows:
         """Call `leasehold.<function>`; it commits by itself."""
-        with told(), self.connection() as connection:
+        with raising_ours(), self.connection() as connection:
             return fetch_psycopg_alone(connection, call_text(function, len(values), style="format"), values)
 
     @contextmanager
@@ -62,7 +62,7 @@ class SyncDatabase:
         """
         with ExitStack() as stack:
             try:
-                with told():
+                with raising_ours():
                     connection = stack.enter_context(self._opened().connection(timeout=self._timeout))
             except DatabaseUnavailable as error:
                 if self._is_closed:
@@ -72,14 +72,14 @@ class SyncDatabase:
 
     def close(self) -> None:
         """Close all connections. A second time does nothing."""
-        with self._turn:
+        with self._lock:
             self._is_closed = True
             pool, self._pool = self._pool, None
             if pool is not None and self._process == os.getpid():
                 pool.close()
 
     def _opened(self) -> Any:
-        with self._turn:
+        with self._lock:
             if self._is_closed:
                 raise ClientClosed(CLOSED)
             if self._pool is None or self._process != os.getpid():

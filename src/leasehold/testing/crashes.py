@@ -130,13 +130,13 @@ class Crashing:
         if child == 0:
             self._live(number, sender)
         os.close(sender)
-        with open(receiver, "rb") as told:
-            said = told.read().decode()
+        with open(receiver, "rb") as opened:
+            text = opened.read().decode()
         _, status = os.waitpid(child, 0)
         code = os.waitstatus_to_exitcode(status)
         if code not in (KILLED, DONE):
-            raise AssertionError(f"the process of the handler ended by itself ({code}): {said}")
-        return int(said) if code == KILLED else None
+            raise AssertionError(f"the process of the handler ended by itself ({code}): {text}")
+        return int(text) if code == KILLED else None
 
     def _live(self, number: int, sender: int) -> NoReturn:
         """The life of the fork. Nothing of the test's process is cleaned up in it."""

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from leasehold.actors.attempts.context import slots_of, told_slots
+from leasehold.actors.attempts.context import describe_slots, slots_of
 from leasehold.app import App
 from leasehold.app.registry import with_builtins
 from leasehold.settings import Settings
@@ -13,7 +13,7 @@ def test_an_asyncio_app_has_twenty_slots_by_default_and_any_other_three() -> Non
 
 
 def test_a_default_is_told_together_with_what_changes_it() -> None:
-    told = told_slots(Settings(), App(runs="asyncio"), 20)
+    told = describe_slots(Settings(), App(runs="asyncio"), 20)
     assert told == "20 slots (the default for runs='asyncio'; --slots or LEASEHOLD_SLOTS sets another number)"
-    assert told_slots(Settings(slots=7), App(), 7) == "7 slots"
-    assert told_slots(Settings(), App(), 3) == "3 slots"
+    assert describe_slots(Settings(slots=7), App(), 7) == "7 slots"
+    assert describe_slots(Settings(), App(), 3) == "3 slots"

@@ -55,7 +55,7 @@ class Dispatching:
         app: App | None = None,
         slots: int = 3,
         poll_seconds: float = 30.0,
-        hold_for: Callable[[], float] = float,
+        back_off_for: Callable[[], float] = float,
         sweeper: TakesTurns | None = None,
     ) -> None:
         self.database = database
@@ -67,7 +67,7 @@ class Dispatching:
         worker = context_of(process, "w1")
         self.identity, self.mode, self.holdings = worker.identity, worker.mode, worker.holdings
         self.backlog = Backlog()
-        self.dispatcher = Dispatcher(worker, self.reserved, self.backlog, Pulse(), hold_for, sweeper)
+        self.dispatcher = Dispatcher(worker, self.reserved, self.backlog, Pulse(), back_off_for, sweeper)
         self.started: list[HeldJob] = []
 
     async def slot(self) -> None:
@@ -251,7 +251,7 @@ async def test_a_job_that_others_were_rung_for_is_no_lost_wake_up(
         bundle.dispatcher.overhear()  # after each wait, before the poll that may find a job
         return 0.0
 
-    async with dispatching(database, poll_seconds=0.08, hold_for=hear_of_others_first) as bundle:
+    async with dispatching(database, poll_seconds=0.08, back_off_for=hear_of_others_first) as bundle:
         await until(lambda: bundle.reserved.calls.count("next_claim_in") >= 6)
         await bundle.client.enqueue("echo")
         await until(lambda: len(bundle.started) == 1)
@@ -471,7 +471,7 @@ async def test_while_it_is_held_back_nothing_is_claimed(database: Database) -> N
     held_back = [0.0]
     client = Client(database)
     await client.enqueue_many([NewJob(kind="echo")] * 2)
-    async with dispatching(database, hold_for=lambda: held_back[0]) as bundle:
+    async with dispatching(database, back_off_for=lambda: held_back[0]) as bundle:
         await until(lambda: len(bundle.started) == 2)
         held_back[0] = float("inf")
         await client.enqueue_many([NewJob(kind="echo")] * 4)
@@ -488,7 +488,7 @@ async def test_while_it_is_held_back_nothing_is_claimed(database: Database) -> N
 async def test_what_had_not_begun_goes_back_when_it_is_held_back(database: Database) -> None:
     held_back = [0.0]
     await Client(database).enqueue_many([NewJob(kind="echo")] * 3)
-    async with dispatching(database, slots=1, hold_for=lambda: held_back[0]) as bundle:
+    async with dispatching(database, slots=1, back_off_for=lambda: held_back[0]) as bundle:
         await until(lambda: len(bundle.started) == 1)
         held_back[0] = float("inf")
         bundle.backlog.extend([held_job(number) for number in await bundle.claim_by_sql(2)])

@@ -27,7 +27,7 @@ class Turns:
 async def riding(database: Database) -> tuple[EpochWatch, SharedPoll]:
     watch = EpochWatch()
     await watch.greet(database)
-    watch.wait_for_turn()
+    watch.wait_for_change()
     look = SharedPoll(database, WorkerIdentity("w1"), PollDecay(5.0), Turns())
     look.carry(EpochRider(watch))
     return watch, look
@@ -49,7 +49,7 @@ async def test_a_poll_that_went_to_a_standby_says_so(database: Database) -> None
     watch, _ = await riding(database)
     told: Any = {"epoch": None, "position": None}
     with pytest.raises(DatabaseUnavailable, match="standby"):
-        EpochRider(watch).hear(told)
+        EpochRider(watch).take_answer(told)
 
 
 async def test_it_rides_again_only_when_it_is_time(database: Database) -> None:

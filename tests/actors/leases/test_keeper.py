@@ -161,7 +161,7 @@ async def test_a_connection_that_outlived_a_failover_ends_no_lease_the_turn_to_t
 ) -> None:
     bundle = Keeping(database)
     await bundle.epochs.greet(database)
-    bundle.epochs.wait_for_turn()
+    bundle.epochs.wait_for_change()
     [gone] = await bundle.claim()
     await database.execute(f"delete from leasehold.jobs where id = {gone.id};{FAIL_OVER}")
     with pytest.raises(EpochOver):
@@ -285,9 +285,9 @@ async def test_it_rests_while_the_worker_holds_no_job_until_it_is_roused(
     bundle = Keeping(database, renew_seconds=7200)
     async with running(bundle):
         await until(lambda: bundle.keeper.is_resting)
-        turned_at = bundle.keeper.turned_at
+        looped_at = bundle.keeper.looped_at
         await bundle.claim()
-        assert bundle.keeper.turned_at == turned_at
+        assert bundle.keeper.looped_at == looped_at
         bundle.keeper.rouse()
         await until(lambda: bundle.keeper.statistics().renewed >= 1)
         bundle.holdings.clear()

@@ -45,7 +45,7 @@ class Passenger:
         self.asked += 1
         return {"known": 1} if self.asked % 2 else {}
 
-    def hear(self, row: Row) -> None:
+    def take_answer(self, row: Row) -> None:
         self.heard.append(row["epoch"])
 
 

@@ -11,7 +11,7 @@ from leasehold.actors.attempts.outcome import MOST_OUTPUT_BYTES, EncodedOutput
 from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.processes.apart import invoke_apart
 from leasehold.actors.processes.pool import ProcessPool
-from leasehold.errors import BadInput, HandlerFailed, told_of
+from leasehold.errors import BadInput, HandlerFailed, report_of
 from leasehold.jobs.endings import ContinueWith, WaitFor
 from leasehold.jobs.new_job import NewJob
 from tests.support.held import held_job
@@ -41,7 +41,7 @@ async def test_a_process_answers_with_json_that_was_checked_there_or_with_a_valu
 async def test_what_a_process_raised_is_raised_here_and_told_as_it_was_there(pool: ProcessPool) -> None:
     with pytest.raises(HandlerFailed, match="ValueError: no picture") as failed:
         await call_apart(pool, "fail", how="plain")
-    told = told_of(failed.value)
+    told = report_of(failed.value)
     assert told is not None
     assert told["type"] == "ValueError"
 

@@ -27,7 +27,7 @@ class Spoken:
 
     def heard(self) -> tuple[list[tuple[float | None, str | None]], list[tuple[str, str]]]:
         """Words and lines that had not been heard before."""
-        self.file.hear(self.buffer)
+        self.file.read_output(self.buffer)
         said, lines = self.buffer.latest(), self.buffer.lines(10_000)
         self.buffer.written(said, len(lines))
         return [(each.fraction, each.message) for each in said], [(each.level, each.message) for each in lines]
@@ -84,7 +84,7 @@ def test_without_a_file_nothing_is_said() -> None:
     OutputFileWriter(None).progress(1, 1, 0.5)
     OutputFileWriter(None).line(1, 1, "info", "x")
     file.empty()
-    file.hear(buffer)
+    file.read_output(buffer)
     assert buffer.is_empty
 
 

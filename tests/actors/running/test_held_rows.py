@@ -104,26 +104,26 @@ async def test_a_settler_behind_too_many_held_rows_says_that_nothing_more_is_to_
         await handler.fetch("select from leasehold.jobs for update")
         bundle.settler.outcomes.put(Completed(claimed[0], None))
         await until(lambda: bundle.settler.statistics().left_over == 1)
-        assert bundle.settler.hold_for(2) == 0.0
+        assert bundle.settler.back_off_for(2) == 0.0
         bundle.settler.outcomes.put(Completed(claimed[1], None))
         await until(lambda: bundle.settler.statistics().left_over == 2)
-        assert bundle.settler.hold_for(2) > 0.0
-        assert bundle.settler.hold_for(2) > 0.0
+        assert bundle.settler.back_off_for(2) > 0.0
+        assert bundle.settler.back_off_for(2) > 0.0
         assert caplog.text.count("claiming nothing more until outcomes can be written; 2 wait") == 1
         await handler.execute("commit")
         await until(lambda: bundle.settled == 2)
-        assert bundle.settler.hold_for(2) == 0.0
+        assert bundle.settler.back_off_for(2) == 0.0
 
 
 async def test_a_settler_that_writes_nothing_says_so_too(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settler_module, "STUCK_SECONDS", 0.0)
     bundle = Settling(database)
     [held] = await bundle.claim(1)
-    assert bundle.settler.hold_for(3) == 0.0
+    assert bundle.settler.back_off_for(3) == 0.0
     bundle.settler.outcomes.put(Completed(held, None))
-    assert bundle.settler.hold_for(3) > 0.0
+    assert bundle.settler.back_off_for(3) > 0.0
     await bundle.settler.flush()
-    assert bundle.settler.hold_for(3) == 0.0
+    assert bundle.settler.back_off_for(3) == 0.0
 
 
 async def test_a_line_that_moves_is_not_stuck_however_long_it_stays(monkeypatch: pytest.MonkeyPatch) -> None:

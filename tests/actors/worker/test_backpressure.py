@@ -6,7 +6,7 @@ from typing import Literal
 import pytest
 
 from leasehold.actors.identity import WorkerMode
-from leasehold.actors.worker.backpressure import Backpressure, BackpressureLimits, Judgement, Readable, decide
+from leasehold.actors.worker.backpressure import BackoffState, Backpressure, BackpressureLimits, Readable, decide
 from leasehold.actors.worker.machine import Load, Reading
 from tests.support.machines import FakeClock, FakeResources
 
@@ -31,7 +31,7 @@ class Loaded:
     def after(self, seconds: float) -> float:
         """What it says so much later."""
         self.clock.now += seconds
-        return self.backpressure.hold_for()
+        return self.backpressure.back_off_for()
 
     def after_busy(self, seconds: float) -> float:
         """The same, while the machine used all of its CPU."""
@@ -147,7 +147,7 @@ def test_a_machine_that_does_not_tell_holds_nobody_back(caplog: pytest.LogCaptur
 
     loaded = Loaded(resources=Broken())
     for _ in range(3):
-        assert loaded.backpressure.hold_for() == 0.0
+        assert loaded.backpressure.back_off_for() == 0.0
         assert loaded.backpressure.load() is None
         loaded.clock.now += 5
     assert [record.getMessage() for record in caplog.records] == [
@@ -225,29 +225,29 @@ def test_a_paused_worker_is_not_excused_before_it_is_resumed(loaded: Loaded) -> 
     ("was", "memory", "cpu", "is_idle", "mode"),
     [
         ("free", 0.5, 0.5, False, "free"),
-        ("free", 0.5, 0.95, True, "held"),
-        ("free", 0.9, 0.5, True, "held"),
-        ("held", 0.5, 0.5, False, "free"),
-        ("held", 0.5, 0.95, False, "held"),
-        ("held", 0.5, 0.95, True, "excused"),
-        ("held", 0.9, 0.5, True, "held"),
-        ("held", 0.9, 0.95, True, "held"),
+        ("free", 0.5, 0.95, True, "backing off"),
+        ("free", 0.9, 0.5, True, "backing off"),
+        ("backing off", 0.5, 0.5, False, "free"),
+        ("backing off", 0.5, 0.95, False, "backing off"),
+        ("backing off", 0.5, 0.95, True, "excused"),
+        ("backing off", 0.9, 0.5, True, "backing off"),
+        ("backing off", 0.9, 0.95, True, "backing off"),
         ("excused", 0.5, 0.5, True, "free"),
         ("excused", 0.5, 0.95, True, "excused"),
-        ("excused", 0.5, 0.95, False, "held"),
-        ("excused", 0.9, 0.95, True, "held"),
+        ("excused", 0.5, 0.95, False, "backing off"),
+        ("excused", 0.9, 0.95, True, "backing off"),
     ],
 )
 def test_what_is_decided_follows_from_the_load_the_idleness_and_what_was_decided_before(
-    was: Literal["free", "held", "excused"], memory: float, cpu: float, is_idle: bool, mode: str
+    was: Literal["free", "backing off", "excused"], memory: float, cpu: float, is_idle: bool, mode: str
 ) -> None:
     load = Load(memory=memory, memory_limit=2**31, cpu=cpu, cpu_limit=2.0)
-    before = Judgement(was, "CPU" if was == "held" else None, 80.0, 100.0 if was == "held" else 0.0)
+    before = BackoffState(was, "CPU" if was == "backing off" else None, 80.0, 100.0 if was == "backing off" else 0.0)
     now = decide(before, load, LIMITS, 100.0, is_idle=is_idle)
     assert now.mode == mode
-    assert (now.reason is not None, now.until) == ((True, 110.0) if mode == "held" else (False, 0.0))
-    assert decide(before, load, LIMITS, 99.0, is_idle=is_idle) == before or was != "held"
+    assert (now.reason is not None, now.until) == ((True, 110.0) if mode == "backing off" else (False, 0.0))
+    assert decide(before, load, LIMITS, 99.0, is_idle=is_idle) == before or was != "backing off"
 
 
 def test_a_reading_that_fails_lets_go_of_a_worker_that_is_held() -> None:
-    assert decide(Judgement("held", "CPU", 80.0, 100.0), None, LIMITS, 100.0, is_idle=False) == Judgement()
+    assert decide(BackoffState("backing off", "CPU", 80.0, 100.0), None, LIMITS, 100.0, is_idle=False) == BackoffState()

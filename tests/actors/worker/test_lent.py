@@ -191,7 +191,7 @@ async def test_nothing_is_asked_while_the_process_turns_to_another_epoch(databas
         epochs.suspect()
         with pytest.raises(EpochOver):
             await lent.fetch("select 1")
-        epochs.turned(1)
+        epochs.begin(1)
         await lent.fetch("select 1")
 
 

@@ -67,7 +67,7 @@ CI = Identity(name="ci", token_id=1, scopes=frozenset({Scope.READ}))
 @under_asyncio
 async def test_a_token_is_asked_for_once_and_remembered_for_a_moment() -> None:
     bundle = Bundle()
-    bundle.tokens.hears = True
+    bundle.tokens.is_listening = True
     token = bundle.add()
     assert bundle.tokens.recall(token) is None
     assert [await bundle.tokens.find(token) for _ in range(3)] == [CI] * 3
@@ -92,7 +92,7 @@ async def test_it_is_forgotten_sooner_where_changes_are_not_heard_or_when_it_exp
     hears: bool, expires_in: float | None, seconds: float
 ) -> None:
     bundle = Bundle()
-    bundle.tokens.hears = hears
+    bundle.tokens.is_listening = hears
     token = bundle.add(expires_in=expires_in)
     await bundle.tokens.find(token)
     bundle.now += seconds * 0.99
@@ -162,7 +162,7 @@ async def test_nobody_waits_for_suspects_and_a_token_that_was_good_is_none() -> 
 
 @under_asyncio
 async def test_guesses_push_no_good_token_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(token_cache, "MOST_REMEMBERED", 3)
+    monkeypatch.setattr(token_cache, "MOST_CACHED", 3)
     bundle = Bundle()
     good = bundle.add()
     await bundle.tokens.find(good)
@@ -208,7 +208,7 @@ async def test_a_revoked_token_is_forgotten_when_its_revocation_is_notified(data
     """The clock stands still: nothing is forgotten because of its age."""
     async with open_asyncio_database(database_url) as database, open_tokens(database, lambda: 0.0) as tokens:
         made = await Client(database).tokens.create("ci", ["read"])
-        await until(database, lambda: tokens.hears)
+        await until(database, lambda: tokens.is_listening)
         # Its own creation is notified too, and may be heard between the two.
         while tokens.recall(made.secret) is None:
             assert await tokens.find(made.secret) is not None

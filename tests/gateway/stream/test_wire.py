@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from leasehold.client.feed.changes import Change, Wanted
-from leasehold.gateway.stream.wire import MOST_CHANGES, Batch, Letterbox, StreamMessage, heartbeat
+from leasehold.gateway.stream.wire import MOST_CHANGES, Batch, Outbox, StreamMessage, heartbeat
 
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
 
@@ -42,14 +42,14 @@ def test_whoever_wants_some_queues_hears_of_those_and_whoever_wants_one_job_of_n
 
 
 async def test_a_letterbox_gives_what_is_in_it_once() -> None:
-    box = Letterbox(Wanted(), 100, None)
+    box = Outbox(Wanted(), 100, None)
     box.put(b"one")
     box.put(b"two")
     assert (box.take(), box.take()) == (b"onetwo", b"")
 
 
 async def test_a_letterbox_that_is_full_throws_everything_away_and_takes_no_more() -> None:
-    box = Letterbox(Wanted(), 5, None)
+    box = Outbox(Wanted(), 5, None)
     box.put(b"four")
     assert box.is_crowded
     box.put(b"more")

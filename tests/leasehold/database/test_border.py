@@ -57,13 +57,13 @@ async def test_a_query_that_takes_too_long_is_given_up_and_leaves_a_usable_pool(
 
 
 async def test_every_await_has_a_timeout_of_the_database(database_url: str) -> None:
-    async with open_database(database_url, timeout=0.05) as hasty, hasty.reserve("lane") as reserved:
+    async with open_database(database_url, timeout=0.05) as hasty, hasty.reserve("own") as reserved:
         for caller in (hasty, reserved):
             with pytest.raises(DatabaseUnavailable, match="in time"):
                 await caller.fetch("select pg_sleep(30)")
 
 
-async def test_a_used_up_pool_makes_callers_wait_no_longer_than_the_timeout_and_does_not_stop_lanes(
+async def test_a_used_up_pool_makes_callers_wait_no_longer_than_the_timeout_and_does_not_stop_reserved_ones(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with (
@@ -84,23 +84,25 @@ async def test_a_used_up_pool_makes_callers_wait_no_longer_than_the_timeout_and_
         assert await backend_of(small)
 
 
-async def test_a_lane_keeps_its_connection_through_errors_of_statements(database: Database) -> None:
-    async with database.reserve("lane") as reserved:
+async def test_a_reserved_connection_keeps_its_connection_through_errors_of_statements(database: Database) -> None:
+    async with database.reserve("own") as reserved:
         pid = await backend_of(reserved)
         with pytest.raises(QueryRefused):
             await reserved.fetch("select 1 / nonsense")
         assert await backend_of(reserved) == pid
 
 
-async def test_a_lane_whose_backend_was_terminated_connects_anew(database: Database) -> None:
-    async with database.reserve("lane") as reserved:
+async def test_a_reserved_connection_whose_backend_was_terminated_connects_anew(database: Database) -> None:
+    async with database.reserve("own") as reserved:
         pid = await backend_of(reserved)
         await terminate(database, pid)
         assert await eventually(lambda: backend_of(reserved)) != pid
 
 
-async def test_a_lane_that_is_terminated_in_a_statement_says_so_and_connects_anew(database: Database) -> None:
-    async with database.reserve("lane") as reserved, trio.open_nursery() as nursery:
+async def test_a_reserved_connection_that_is_terminated_in_a_statement_says_so_and_connects_anew(
+    database: Database,
+) -> None:
+    async with database.reserve("own") as reserved, trio.open_nursery() as nursery:
         pid = await backend_of(reserved)
 
         async def sleep() -> None:
@@ -118,21 +120,21 @@ async def is_active(database: Database, pid: int) -> bool:
     return bool(rows) and rows[0]["state"] == "active"
 
 
-async def test_a_cancelled_statement_on_a_lane_is_cancelled_on_the_server(database: Database) -> None:
-    async with database.reserve("lane") as reserved:
+async def test_a_cancelled_statement_on_a_reserved_connection_is_cancelled_on_the_server(database: Database) -> None:
+    async with database.reserve("own") as reserved:
         with trio.move_on_after(0.03):
             await reserved.fetch("select pg_sleep(30) /* reserved */")
         await nobody_runs(database, "/* reserved */")
         assert await backend_of(reserved)
 
 
-async def test_a_lane_serves_one_caller_at_a_time(database: Database) -> None:
+async def test_a_reserved_connection_serves_one_caller_at_a_time(database: Database) -> None:
     seen: list[int] = []
 
     async def use(reserved: Caller) -> None:
         seen.append(await backend_of(reserved))
 
-    async with database.reserve("lane") as reserved, trio.open_nursery() as nursery:
+    async with database.reserve("own") as reserved, trio.open_nursery() as nursery:
         for _ in range(5):
             nursery.start_soon(use, reserved)
     assert len(set(seen)) == 1
@@ -225,7 +227,7 @@ async def test_a_database_without_our_schema_says_what_to_do(empty_database_url:
 
 
 async def test_a_database_that_nobody_answers_for_is_unavailable_at_the_first_use() -> None:
-    async with open_database("postgresql://nobody@127.0.0.1:1/none") as nowhere, nowhere.reserve("lane") as reserved:
+    async with open_database("postgresql://nobody@127.0.0.1:1/none") as nowhere, nowhere.reserve("own") as reserved:
         for caller in (nowhere, reserved):
             with pytest.raises(DatabaseUnavailable, match="cannot be reached"):
                 await caller.fetch("select 1")
@@ -238,7 +240,7 @@ async def test_a_server_that_stops_answering_is_noticed_and_left_in_time(databas
     async with (
         proxied(database_url) as proxy,
         open_database(proxy.dsn, pool_size=1, timeout=0.3) as far,
-        far.reserve("lane") as reserved,
+        far.reserve("own") as reserved,
     ):
         callers = (far, reserved)
         for caller in callers:

@@ -209,12 +209,12 @@ def test_a_folder_above_the_data_means_the_data(folder: Path) -> None:
     assert find_data_folder(home) == home / "postgres"
     with embedded_postgres(home, sync=False) as server:
         assert server.data_folder == home / "postgres"
-        assert server.is_news
+        assert server.is_worth_a_line
     for named in (home / "postgres", home, folder):
         assert find_data_folder(named) == home / "postgres"
     with embedded_postgres(folder, create=False) as server:
         assert server.data_folder == home / "postgres"
-        assert not server.is_news
+        assert not server.is_worth_a_line
     assert find_data_folder(folder / "other") == folder / "other"
 
 

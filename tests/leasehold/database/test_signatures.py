@@ -14,8 +14,8 @@ from leasehold.database.signatures import (
     RELEASED,
     Fit,
     Signature,
+    added_parameters,
     broken_calls,
-    news,
     parse,
     released_schema,
 )
@@ -85,7 +85,7 @@ def test_a_new_required_parameter_is_refused_unless_a_former_signature_is_kept()
 
 def test_what_is_new_in_a_function_is_known_by_name() -> None:
     current = FORMER.replace("lease interval =", "lease interval =, hint text =") + "\nbrand_new(a integer) -> void"
-    assert news(parse(FORMER), parse(current)) == {"claim": frozenset({"hint"})}
+    assert added_parameters(parse(FORMER), parse(current)) == {"claim": frozenset({"hint"})}
 
 
 @pytest.mark.parametrize("line", ["", "claim", "claim()", "claim() ->"])

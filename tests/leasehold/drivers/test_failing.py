@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from benchmarks.owned import CONNECTIONS, Owned
 from leasehold import NewJob, Unique
-from leasehold.drivers import error_of_driver, told
+from leasehold.drivers import error_of_driver, raising_ours
 from leasehold.errors import BadInput, DatabaseUnavailable, IdempotencyMismatch, QueryRefused, UniqueConflict
 from tests.support.flavours import under_asyncio
 
@@ -47,16 +47,16 @@ async def test_what_postgres_refuses_is_told_in_its_own_words_whatever_library_b
 def test_a_connection_that_has_gone_is_a_database_that_is_away(database_url: str) -> None:
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.close()
-        with pytest.raises(DatabaseUnavailable, match="closed"), told():
+        with pytest.raises(DatabaseUnavailable, match="closed"), raising_ours():
             connection.execute("select 1")
-    with pytest.raises(DatabaseUnavailable), told():
+    with pytest.raises(DatabaseUnavailable), raising_ours():
         sqlalchemy.create_engine("postgresql+psycopg://nobody@127.0.0.1:1/none").connect()
 
 
 def test_a_library_that_is_used_wrongly_says_so_itself() -> None:
-    with pytest.raises(ValueError, match="theirs"), told():
+    with pytest.raises(ValueError, match="theirs"), raising_ours():
         raise ValueError("theirs")
-    with pytest.raises(IdempotencyMismatch), told():
+    with pytest.raises(IdempotencyMismatch), raising_ours():
         raise IdempotencyMismatch
     assert error_of_driver(psycopg.ProgrammingError("no state")) is None
     assert type(error_of_driver(ConnectionResetError("reset"))) is DatabaseUnavailable
@@ -74,6 +74,6 @@ async def test_sqlalchemy_over_asyncpg_keeps_the_answer_of_postgres(database_url
         "postgresql+asyncpg://", async_creator=lambda: cast("Any", asyncpg).connect(database_url)
     )
     async with engine.connect() as connection:
-        with pytest.raises(BadInput, match="nothing was enqueued"), told():
+        with pytest.raises(BadInput, match="nothing was enqueued"), raising_ours():
             await connection.execute(sqlalchemy.text("select leasehold.enqueue_jobs('[{}]')"))
     await engine.dispose()

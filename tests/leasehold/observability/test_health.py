@@ -42,7 +42,7 @@ def test_an_event_loop_that_has_not_turned_for_too_long_is_no_life() -> None:
     assert wrong(health.ask("livez")) == []
     clock.now += 0.1
     (verdict,) = health.ask("livez")
-    assert verdict.problem == "it has not turned for 30 s; a handler blocks it"
+    assert verdict.problem == "it has not run for 30 s; a handler blocks it"
     health.beat()
     assert wrong(health.ask("livez")) == []
 
@@ -107,7 +107,7 @@ def test_nothing_is_said_of_an_outage_that_ends_within_a_minute_of_the_last_line
     reminder.due(1000.0)
     reminder.begin(1010.0)
     assert reminder.due(1010.0) is None
-    assert not reminder.was_said
+    assert not reminder.was_logged
 
 
 def test_an_outage_that_outlasts_that_minute_is_said_as_one_that_began() -> None:
@@ -116,4 +116,4 @@ def test_an_outage_that_outlasts_that_minute_is_said_as_one_that_began() -> None
     reminder.due(1000.0)
     reminder.begin(1010.0)
     assert reminder.due(1060.0) == "began"
-    assert reminder.was_said
+    assert reminder.was_logged

@@ -26,14 +26,14 @@ def test_a_subscriber_hears_events_of_its_type_and_of_those_below() -> None:
 
 def test_it_is_known_beforehand_whether_anybody_listens_and_a_subscription_can_be_ended() -> None:
     observers, heard = Observers(), list[Event]()
-    assert observers.heard == {}
+    assert observers.subscribed == {}
     end = observers.subscribe(JobEvent, heard.append)
-    assert JobCreated in observers.heard
-    assert ChainCreated not in observers.heard
+    assert JobCreated in observers.subscribed
+    assert ChainCreated not in observers.subscribed
     end()
     end()
     observers.emit(CREATED)
-    assert (heard, observers.heard) == ([], {})
+    assert (heard, observers.subscribed) == ([], {})
 
 
 def test_two_subscriptions_of_one_function_are_two() -> None:

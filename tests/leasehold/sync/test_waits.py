@@ -34,7 +34,7 @@ def waiting(call: Callable[[], Any]) -> Generator[Future[Any]]:
 
 def looked_at_twice(monkeypatch: pytest.MonkeyPatch, then: Callable[[], object]) -> None:
     """Have `then` called when a wait has looked for the second time, and nothing be looked at before something is heard."""
-    original = waits._ear  # pyright: ignore[reportPrivateUsage]
+    original = waits._listening  # pyright: ignore[reportPrivateUsage]
 
     @contextmanager
     def ear(dsn: str, chain_id: int) -> Generator[Callable[[float], object]]:
@@ -46,7 +46,7 @@ def looked_at_twice(monkeypatch: pytest.MonkeyPatch, then: Callable[[], object])
 
             yield paused
 
-    monkeypatch.setattr(waits, "_ear", ear)
+    monkeypatch.setattr(waits, "_listening", ear)
 
 
 def test_the_output_of_a_chain_that_has_ended_is_typed(client: SyncClient) -> None:

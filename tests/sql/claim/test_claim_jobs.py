@@ -14,11 +14,11 @@ from tests.support.waiting import PATIENCE
 
 
 async def test_a_claimed_job_is_held_under_a_lease_by_this_worker(database: Database) -> None:
-    async with frozen(database, "2026-03-01 12:00Z") as lane:
-        worker = SqlWorker(lane, "ada")
-        await enqueue(lane, "resize", args='{"w": 1}', metadata='{"m": 2}', key="k", priority=4, queue="images")
+    async with frozen(database, "2026-03-01 12:00Z") as connection:
+        worker = SqlWorker(connection, "ada")
+        await enqueue(connection, "resize", args='{"w": 1}', metadata='{"m": 2}', key="k", priority=4, queue="images")
         (claimed,) = await worker.claim(lease=30)
-        row = await job(lane, 1)
+        row = await job(connection, 1)
     assert (claimed["job_id"], claimed["attempt"], claimed["max_attempts"], claimed["kind"]) == (1, 1, 20, "resize")
     assert (claimed["queue"], claimed["key"], claimed["priority"]) == ("images", "k", 4)
     assert (claimed["args"], claimed["metadata"], claimed["lease_seconds"]) == ('{"w": 1}', '{"m": 2}', 30.0)
@@ -112,17 +112,19 @@ async def test_queue_and_kind_both_have_to_fit(database: Database, worker: SqlWo
 
 
 async def test_a_future_job_is_left_until_its_time(database: Database) -> None:
-    async with frozen_worker(database, "2026-03-01 12:00Z") as (lane, worker):
-        await enqueue(lane, delay=timedelta(minutes=1))
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
+        await enqueue(connection, delay=timedelta(minutes=1))
         assert await worker.claim() == []
-        await freeze(lane, "2026-03-01 12:01Z")
+        await freeze(connection, "2026-03-01 12:01Z")
         assert ids(await worker.claim()) == [1]
 
 
 async def test_due_jobs_are_claimed_without_any_scheduler(database: Database) -> None:
-    async with frozen_worker(database, "2026-03-01 12:00Z") as (lane, worker):
-        await enqueue_many(lane, [{"kind": "a", "delay": 60}, {"kind": "a", "delay": 30, "key": "k"}, {"kind": "a"}])
-        await freeze(lane, "2026-03-01 12:05Z")
+    async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
+        await enqueue_many(
+            connection, [{"kind": "a", "delay": 60}, {"kind": "a", "delay": 30, "key": "k"}, {"kind": "a"}]
+        )
+        await freeze(connection, "2026-03-01 12:05Z")
         assert ids(await worker.claim()) == [3, 2, 1]
 
 
@@ -240,8 +242,8 @@ async def test_claimers_never_share_a_job_and_none_is_forgotten(database: Databa
         claimed: list[int] = []
 
         async def claim_all(batch: int, claimed: list[int], name: str) -> None:
-            async with database.reserve(name) as lane:
-                worker = SqlWorker(lane, name)
+            async with database.reserve(name) as connection:
+                worker = SqlWorker(connection, name)
                 while got := await worker.claim(batch):
                     claimed += ids(got)
 

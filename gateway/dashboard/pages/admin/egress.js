@@ -42,9 +42,9 @@ function Add({ onClose, onDone }) {
 /** Sends one request under an identity, from the gateway. @param {{name: string, onClose: () => void, onDone: () => void}} props */
 function Test({ name, onClose, onDone }) {
   const send = async (/** @type {FormData} */ form) => {
-    const told = await call("POST", `/api/egress/${encodeURIComponent(name)}/test`, { body: textsOf(form) });
-    const said = told.status === null ? `no answer, ${told.problem}` : `answered ${told.status} after ${duration(told.seconds)}`;
-    toast(`${name}: ${said}; the identity is ${told.state}.`, told.status === null || told.state !== "ready" ? "bad" : "good");
+    const report = await call("POST", `/api/egress/${encodeURIComponent(name)}/test`, { body: textsOf(form) });
+    const answer = report.status === null ? `no answer, ${report.problem}` : `answered ${report.status} after ${duration(report.seconds)}`;
+    toast(`${name}: ${answer}; the identity is ${report.state}.`, report.status === null || report.state !== "ready" ? "bad" : "good");
     onDone();
   };
   return html`<${FormDialog} title="Test ${name}" verb="Send it" form=${{ class: "form" }} onClose=${onClose} onSend=${send}>

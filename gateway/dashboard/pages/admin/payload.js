@@ -60,12 +60,12 @@ function changeOf(from, to) {
 
 /** @param {{found: any, fields: string[], recordKey: string}} props */
 function Changes({ found: { from, to, diff, details }, fields, recordKey }) {
-  const told = (/** @type {any} */ record) => fields.map((each) => `${each} ${shown(record[each])}`).join(", ");
+  const described = (/** @type {any} */ record) => fields.map((each) => `${each} ${shown(record[each])}`).join(", ");
   const whole = (/** @type {any} */ record) => record.name ?? record[recordKey];
   const rows = [
     ...fields.flatMap((field) => details[`${field}Changes`].map((/** @type {any} */ each) => ["~ changed", each.name ?? each.key, field, shown(each.from), shown(each.to), changeOf(each.from, each.to)])),
-    ...details.added.map((/** @type {any} */ each) => ["+ added", whole(each), "", "–", told(each), "new"]),
-    ...details.removed.map((/** @type {any} */ each) => ["− removed", whole(each), "", told(each), "–", "gone"]),
+    ...details.added.map((/** @type {any} */ each) => ["+ added", whole(each), "", "–", described(each), "new"]),
+    ...details.removed.map((/** @type {any} */ each) => ["− removed", whole(each), "", described(each), "–", "gone"]),
   ];
   return html`<p><b>${count(diff.added)} added, ${count(diff.removed)} removed${fields.map((each) => `, ${count(diff[`${each}Changes`])} ${each} changed`).join("")}</b>
       <span class="quiet">: payload <a href=${hrefOf(`/payloads/${from.id}`)}>${String(from.id)}</a> has ${count(from.productCount)} records, payload ${String(to.id)} has ${count(to.productCount)}.</span></p>

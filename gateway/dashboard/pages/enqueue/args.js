@@ -5,7 +5,7 @@ import { writeJson } from "../../base/json.js";
 /** @typedef {import("./schema.js").Field} Field */
 
 /** @param {Record<string, string>} problems @param {string} name */
-export const toldOf = (problems, name) => (problems[name] ? { "aria-invalid": "true", "aria-describedby": `problem-${name}` } : {});
+export const problemOf = (problems, name) => (problems[name] ? { "aria-invalid": "true", "aria-describedby": `problem-${name}` } : {});
 
 /** @param {{problems: Record<string, string>, name: string}} props */
 export const Problem = ({ problems, name }) => (problems[name] ? html`<span id="problem-${name}" class="badge" data-tone="bad" role="alert">${problems[name]}</span>` : null);
@@ -18,7 +18,7 @@ export function Args({ fields, args, problems, isPlain, onPlain }) {
   const choice = fields ? html`<button type="button" class="plain" onClick=${() => onPlain(!isPlain)}>${isPlain ? "Fill in a form instead" : "Write JSON instead"}</button>` : null;
   if (!fields || isPlain) {
     return html`<div class="whole"><label>Args, a JSON object
-      <textarea name="args" spellcheck=${false} defaultValue=${writeJson(args ?? {})} ...${toldOf(problems, "args")}></textarea>
+      <textarea name="args" spellcheck=${false} defaultValue=${writeJson(args ?? {})} ...${problemOf(problems, "args")}></textarea>
       <${Problem} problems=${problems} name="args" /></label>${choice}</div>`;
   }
   return html`<fieldset class="whole args"><legend>Args</legend>
@@ -29,7 +29,7 @@ export function Args({ fields, args, problems, isPlain, onPlain }) {
 function Input({ field, problems }) {
   const name = nameOf(field.name);
   const [value, setValue] = useState(field.initial);
-  const shared = { name, ...toldOf(problems, name), required: field.isRequired };
+  const shared = { name, ...problemOf(problems, name), required: field.isRequired };
   const choices = field.type === "boolean" ? [true, false] : field.choices;
   const input = choices.length
     ? html`<select ...${shared} value=${value} onChange=${(/** @type {any} */ event) => setValue(event.target.value)}>

@@ -7,7 +7,7 @@ import { hrefOf, place } from "../../base/router.js";
 import { textsOf } from "../../parts/dialog.js";
 import { Shown, Wrong } from "../../parts/states.js";
 import { attempt } from "../../parts/toasts.js";
-import { Args, nameOf, Problem, toldOf } from "./args.js";
+import { Args, nameOf, Problem, problemOf } from "./args.js";
 import { bodyOf } from "./body.js";
 import { knownNames, schemaOf } from "./kinds.js";
 import { argsOf, fieldsOf } from "./schema.js";
@@ -59,9 +59,9 @@ function Form({ job, declared, schema, queues, kinds }) {
   };
   const text = (/** @type {any} */ value) => (value === null || value === undefined ? "" : String(value));
   const field = (/** @type {string} */ name, /** @type {string} */ title, /** @type {any} */ value, /** @type {any} */ more = {}) => html`<label>${title}
-    <input name=${name} defaultValue=${text(value)} autocomplete="off" ...${toldOf(problems, name)} ...${more} /><${Problem} problems=${problems} name=${name} /></label>`;
+    <input name=${name} defaultValue=${text(value)} autocomplete="off" ...${problemOf(problems, name)} ...${more} /><${Problem} problems=${problems} name=${name} /></label>`;
   const area = (/** @type {string} */ name, /** @type {string} */ title, /** @type {any} */ value) => html`<label class="whole">${title}
-    <textarea name=${name} spellcheck=${false} defaultValue=${value === null || value === undefined ? "" : writeJson(value)} ...${toldOf(problems, name)}></textarea><${Problem} problems=${problems} name=${name} /></label>`;
+    <textarea name=${name} spellcheck=${false} defaultValue=${value === null || value === undefined ? "" : writeJson(value)} ...${problemOf(problems, name)}></textarea><${Problem} problems=${problems} name=${name} /></label>`;
   return html`<section class="card">
     ${job ? html`<p class="quiet">As <a href=${hrefOf(`/jobs/${job.id}`)}>job ${String(job.id)}</a>; change what you like.</p>` : null}
     <form class="form" onSubmit=${send} novalidate>

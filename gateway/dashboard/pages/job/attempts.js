@@ -26,8 +26,8 @@ export function Logs({ id, loaded }) {
 
 /** @param {{id: string, loaded: any, isRunning: boolean}} props loaded: what the page has loaded */
 export function Progress({ id, loaded, isRunning }) {
-  const told = useNews(id, "progress").at(-1);
-  const progress = isRunning ? latest(loaded, told) : loaded;
+  const newest = useNews(id, "progress").at(-1);
+  const progress = isRunning ? latest(loaded, newest) : loaded;
   if (!progress) return null;
   return html`<section class="trouble" aria-label="Progress">
     <${Gauge} share=${progress.fraction} label="Done" /> <bdi>${progress.message ?? ""}</bdi> <span class="quiet"><${Ago} at=${progress.at} /></span>

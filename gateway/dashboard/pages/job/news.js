@@ -31,5 +31,5 @@ export function withNews(loaded, news) {
   return fresh.length ? [...loaded, ...fresh].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.number - b.number)) : loaded;
 }
 
-/** The later of the two. @param {any} loaded @param {any} told @returns {any} */
-export const latest = (loaded, told) => (told && (!loaded || Date.parse(told.at) > Date.parse(loaded.at)) ? told : loaded);
+/** The later of the two. @param {any} loaded @param {any} newest @returns {any} */
+export const latest = (loaded, newest) => (newest && (!loaded || Date.parse(newest.at) > Date.parse(loaded.at)) ? newest : loaded);

@@ -34,7 +34,7 @@ export function LineChart({ title, times, series, format, marks = [], empty = "N
     </figcaption>
     <div class="plot">
       <div class="scale" aria-hidden="true">${scaleOf(top, format).map((each) => html`<span>${each}</span>`)}</div>
-      <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label=${told(title, series, format)}
+      <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label=${describe(title, series, format)}
         onPointerMove=${follow} onPointerLeave=${() => setIndex(-1)}>
         ${[0, 0.5, 1].map((share) => html`<line class="rule" x1="0" x2=${WIDTH} y1=${share * HEIGHT} y2=${share * HEIGHT} />`)}
         ${shown.map((each) => html`<line class="mark" x1=${placeOf(each.at)} x2=${placeOf(each.at)} y1="0" y2=${HEIGHT} key=${each.at}><title>${each.text}</title></line>`)}
@@ -52,7 +52,7 @@ export function LineChart({ title, times, series, format, marks = [], empty = "N
 const lastOf = (values) => values.findLast((value) => value !== null) ?? null;
 
 /** @param {string} title @param {Series[]} series @param {(value: number | null) => string} format */
-function told(title, series, format) {
+function describe(title, series, format) {
   const lines = series.map((each) => {
     const known = each.values.filter((value) => value !== null);
     return `${each.name}: ${known.length ? `${format(Math.min(...known))} to ${format(Math.max(...known))}, at the end ${format(lastOf(each.values))}` : "nothing"}`;

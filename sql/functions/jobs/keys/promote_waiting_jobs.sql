@@ -31,10 +31,10 @@ begin
                               where j.key = l.key and (j.queue, j.kind) > (l.queue, l.kind) and j.state in ('pending', 'waiting')
                               order by j.queue, j.kind limit 1) n
     ), best as materialized (
-        select w.place, w.id, w.is_news
+        select w.place, w.id, w.has_waited
           from lane k
          cross join lateral (
-               select j.ctid as place, j.id, j.xmin <> pg_current_xact_id()::xid as is_news from leasehold.jobs j
+               select j.ctid as place, j.id, j.xmin <> pg_current_xact_id()::xid as has_waited from leasehold.jobs j
                 where j.key = k.key and j.queue = k.queue and j.kind = k.kind and j.state = 'waiting'
                 order by j.priority desc, j.run_at, j.id limit 1 for update skip locked) w
          where (select h.id from leasehold.jobs h where h.key = k.key and h.incarnation is not null limit 1) is null
@@ -48,7 +48,7 @@ begin
         -- A job that came into line in this very transaction has not waited: what brought it there is told already.
         -- Where that was in a savepoint, both are told.
         insert into leasehold.job_events (job_id, at, event, attempt)
-        select p.id, leasehold.clock(), 'promoted', p.attempt from promoted p where p.id in (select b.id from best b where b.is_news)
+        select p.id, leasehold.clock(), 'promoted', p.attempt from promoted p where p.id in (select b.id from best b where b.has_waited)
     )
     select count(*), array_agg(distinct p.queue) into v_promoted, v_queues from promoted p;
     if promote_waiting_jobs.notify and v_queues is not null then

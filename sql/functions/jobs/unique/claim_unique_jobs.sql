@@ -15,7 +15,7 @@
 -- Errors      LH001 a unique is refused · LH006 a unique job is there already (its id is in the message and the detail) · 42501 it is to be
 --             changed, but a login may only change its own jobs, those of logins that it is a member of, and all jobs if it may
 --             call cancel_job; where no roles are in force everybody may
--- Tables      unique_jobs as hold_unique_jobs, unique_claims (read, insert), idempotency_keys (update)
+-- Tables      unique_jobs as lock_unique_jobs, unique_claims (read, insert), idempotency_keys (update)
 create or replace function leasehold.claim_unique_jobs(jobs jsonb, ids bigint[], are_new boolean[])
 returns table ("position" bigint, job_id bigint, is_new boolean, on_conflict text) language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
@@ -64,7 +64,7 @@ begin
 
     select array_agg(h.job_id order by f.place) as ids, array_agg(h.since order by f.place) as since, array_agg(h.is_mine order by f.place) as mine
       into v_had
-      from leasehold.hold_unique_jobs(v_first.keys, v_first.ids, v_first.with_jobs, v_now) h
+      from leasehold.lock_unique_jobs(v_first.keys, v_first.ids, v_first.with_jobs, v_now) h
       join unnest(v_first.keys) with ordinality f(unique_key, place) using (unique_key);
     v_winners := array(select case when h.mine or not leasehold.is_bound(h.had, h.since, f.terms, v_now) then f.id else h.had end
                          from unnest(v_first.ids, v_first.terms) with ordinality f(id, terms, place)

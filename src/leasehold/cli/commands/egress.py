@@ -52,8 +52,8 @@ def view_retired(report: RetiredIdentity, _now: datetime) -> Sequence[Renderable
 def view_tested(report: TestedIdentity, _now: datetime) -> Sequence[RenderableType]:
     """One sentence, with the state that the identity has now."""
     answer = f"answered {report.status}" if report.status is not None else f"did not answer: {report.problem}"
-    said = f"{report.name}: {report.url} {answer} after {report.seconds:.2f} s; the identity is {report.state}"
-    return [plain(said, STATE_STYLES.get(report.state, ""))]
+    line = f"{report.name}: {report.url} {answer} after {report.seconds:.2f} s; the identity is {report.state}"
+    return [plain(line, STATE_STYLES.get(report.state, ""))]
 
 
 def view_identities(identities: list[IdentityRecord], now: datetime) -> Sequence[RenderableType]:

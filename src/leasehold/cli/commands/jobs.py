@@ -107,8 +107,8 @@ def error_message(error: object) -> str:
     """`Type: message` of a stored error, whatever it holds."""
     if not isinstance(error, dict):
         return "" if error is None else str(error)
-    told = cast("dict[str, object]", error)
-    return f"{told.get('type', 'error')}: {told.get('message', '')}"
+    fields = cast("dict[str, object]", error)
+    return f"{fields.get('type', 'error')}: {fields.get('message', '')}"
 
 
 def _job_row(job: JobRecord, now: datetime) -> list[RenderableType]:

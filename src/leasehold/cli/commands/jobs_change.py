@@ -122,7 +122,7 @@ class Matching:
         times = [name for name in given if name.endswith(("_after", "_before")) and given[name] is not None]
         return {**given, **{name: parse_instant(given[name]) for name in times}}
 
-    def is_meant(self, ids: tuple[int, ...]) -> bool:
+    def is_given(self, ids: tuple[int, ...]) -> bool:
         """Whether to choose by these flags rather than by ids. Raises BadInput if that is not clear."""
         if ids:
             if used := [*self.choices(), *(name for name in MODES if getattr(self, name))]:
@@ -225,7 +225,7 @@ async def jobs_cancel(
       leasehold jobs cancel --queue crawl --state scheduled --dry-run
     """
     ids = (*([job_id] if job_id is not None else []), *more)
-    is_bulk = matching.is_meant(ids)
+    is_bulk = matching.is_given(ids)
     async with context.client() as client:
         if is_bulk:
             filters = {**matching.filters("created"), "reason": reason}
@@ -255,7 +255,7 @@ async def jobs_retry(
       leasehold jobs retry --failed --kind crawl --error-type TimeoutError --dry-run
     """
     ids = (*([job_id] if job_id is not None else []), *more)
-    is_bulk = matching.is_meant(ids)
+    is_bulk = matching.is_given(ids)
     async with context.client() as client:
         if is_bulk:
             return await change_matching(context, client.jobs.retry_all, matching.filters("finished"), "retried")
@@ -301,7 +301,7 @@ async def jobs_trigger(
       leasehold jobs trigger --kind crawl --error-type TimeoutError --dry-run
     """
     ids = (*([job_id] if job_id is not None else []), *more)
-    is_bulk = matching.is_meant(ids)
+    is_bulk = matching.is_given(ids)
     async with context.client() as client:
         if is_bulk:
             return await change_matching(context, client.jobs.trigger_all, matching.filters("run"), "triggered")

@@ -38,7 +38,7 @@ def view_kinds(kinds: list[KindRecord], now: datetime) -> Sequence[RenderableTyp
         ]
         for each in kinds
     ]
-    torn = [plain(told, "yellow") for each in kinds for told in disagreements(each)]
+    torn = [plain(text, "yellow") for each in kinds for text in disagreements(each)]
     return [table(heads, rows, right=["priority", "attempts", "workers"]), *torn]
 
 
@@ -61,7 +61,7 @@ def view_kind(kind: KindRecord, _now: datetime) -> Sequence[RenderableType]:
         "declared": kind.declared_at,
         "workers": kind.workers or "none",
     }
-    return [fields_table(facts), *(plain(told, "yellow") for told in disagreements(kind))]
+    return [fields_table(facts), *(plain(text, "yellow") for text in disagreements(kind))]
 
 
 def disagreements(kind: KindRecord) -> list[str]:

@@ -48,7 +48,7 @@ def view_payloads(payloads: list[PayloadRecord], now: datetime) -> Sequence[Rend
 
 def view_payload(payload: PayloadRecord, _now: datetime) -> Sequence[RenderableType]:
     """Its fields, one below the other."""
-    told = {
+    facts = {
         "id": payload.id,
         "saved": show_instant(payload.created_at),
         "kind": plain(payload.kind),
@@ -60,12 +60,12 @@ def view_payload(payload: PayloadRecord, _now: datetime) -> Sequence[RenderableT
         "location": plain(payload.location),
         "noted": None if payload.metadata is None else _json(payload.metadata),
     }
-    return [fields_table(told)]
+    return [fields_table(facts)]
 
 
 def view_diff(diff: PayloadDiff, _now: datetime) -> Sequence[RenderableType]:
     """A sentence with the counts, then a line for each record."""
-    counts = ", ".join(f"{count:,} {_words(name)}" for name, count in diff.diff.items())
+    counts = ", ".join(f"{count:,} {_spaced(name)}" for name, count in diff.diff.items())
     sides = f"payload {diff.before.id} ({diff.before.product_count:,} records) → {diff.after.id} ({diff.after.product_count:,})"
     rows = [_row(name, each) for name, found in diff.details.items() for each in found]
     parts: list[RenderableType] = [plain(sides), plain(counts)]
@@ -88,7 +88,7 @@ def show_bytes(number: int) -> str:
 
 def _row(name: str, found: Any) -> list[RenderableType]:
     if isinstance(found, FieldChange):
-        return [plain(_words(name)), _value(found.key), _value(found.name), _value(found.old), _value(found.new)]
+        return [plain(_spaced(name)), _value(found.key), _value(found.name), _value(found.old), _value(found.new)]
     key, *others = found.items()
     fields = {field: value for field, value in others if field != "name"}
     shown, blank = _json(fields), Text("-")
@@ -96,7 +96,7 @@ def _row(name: str, found: Any) -> list[RenderableType]:
     return [plain(name, STYLES[name]), _value(key[1]), _value(found.get("name")), *sides]
 
 
-def _words(name: str) -> str:
+def _spaced(name: str) -> str:
     return f"{name.removesuffix('Changes')} changed" if name.endswith("Changes") else name
 
 

@@ -69,7 +69,7 @@ async def run(
     async def check() -> None:
         if migrate:
             await context.migrate(create=False)
-        await context.check_schema(tell=True)
+        await context.check_schema(notice_too=True)
 
     try:
         await check()
@@ -128,7 +128,9 @@ async def gateway(
     interruption = context.interruption
 
     def run() -> int:
-        return context.services.run_gateway(resolved, handlers, lambda: interruption.is_heard, waits=not fail_fast)
+        return context.services.run_gateway(
+            resolved, handlers, lambda: interruption.is_interrupted, waits=not fail_fast
+        )
 
     return Finally(run)
 
@@ -240,5 +242,5 @@ async def demo(
     console = context.terminal.console(context.terminal.stderr)
     interruption = context.interruption
     with interruption.owing():
-        done = await context.services.run_demo(context.settings, console, report, lambda: interruption.is_heard)
+        done = await context.services.run_demo(context.settings, console, report, lambda: interruption.is_interrupted)
     return Outcome(done, ExitCode.DONE if done.passed else ExitCode.FAILED)

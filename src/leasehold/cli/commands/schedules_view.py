@@ -50,14 +50,14 @@ def origin_of(schedule: ScheduleRecord) -> str:
 
 def describe_jobs(schedule: ScheduleRecord) -> str:
     """`clean_up in queue default, priority 5, key shop-7`."""
-    told = [f"{schedule.kind} in queue {schedule.queue}"]
-    told += [f"priority {schedule.priority}"] if schedule.priority else []
+    pieces = [f"{schedule.kind} in queue {schedule.queue}"]
+    pieces += [f"priority {schedule.priority}"] if schedule.priority else []
     for name in ("key", "key_group", "max_attempts"):
         value = getattr(schedule, name)
-        told += [f"{name.replace('_', ' ')} {value}"] if value is not None else []
-    told += [f"timeout {show_span(schedule.timeout)}"] if schedule.timeout is not None else []
-    told += ["one for each row of the query"] if schedule.query is not None else []
-    return ", ".join(told)
+        pieces += [f"{name.replace('_', ' ')} {value}"] if value is not None else []
+    pieces += [f"timeout {show_span(schedule.timeout)}"] if schedule.timeout is not None else []
+    pieces += ["one for each row of the query"] if schedule.query is not None else []
+    return ", ".join(pieces)
 
 
 def describe_stagger(schedule: ScheduleRecord) -> str | None:
@@ -229,16 +229,16 @@ def _last(schedule: ScheduleRecord, now: datetime) -> Text:
     if schedule.last_run_at is None:
         return Text("failed", "bold red") if schedule.last_error else Text("never", "dim")
     count = schedule.last_job_count or 0
-    told = Text(f"{ago(schedule.last_run_at, now)}, {count} job{'' if count == 1 else 's'}")
-    return told.append(", failed", "bold red") if schedule.last_error else told
+    text = Text(f"{ago(schedule.last_run_at, now)}, {count} job{'' if count == 1 else 's'}")
+    return text.append(", failed", "bold red") if schedule.last_error else text
 
 
 def _origin(schedule: ScheduleRecord) -> Text:
     origin = origin_of(schedule)
-    told = Text(origin, ORIGINS.get(origin, ""))
+    text = Text(origin, ORIGINS.get(origin, ""))
     if schedule.overridden:
-        told.append(f"  {', '.join(schedule.overridden)} as an operator said", "dim")
-    return told
+        text.append(f"  {', '.join(schedule.overridden)} as an operator said", "dim")
+    return text
 
 
 def _tick_table(ticks: Sequence[NextTick], now: datetime) -> RenderableType:

@@ -123,7 +123,7 @@ async def tokens_create(
     expires_in: Annotated[str | None, EXPIRES] = None,
     context: Annotated[CommandContext, INJECTED],
 ) -> MadeToken:
-    """Make a bearer token for the gateway.
+    """Make an access token for the gateway.
 
     The token is printed this one time, alone on standard output; the database stores a hash. Two tokens of a name may be active,
     so that a new one can replace the old one. With the first one, the gateway no longer serves callers without a token,
@@ -138,7 +138,7 @@ async def tokens_create(
         made = await client.tokens.create(name, _scopes(scope), expires_in=span, created_by=current_user())
         if not context.settings.gateway_token and len(await _unrevoked(client)) == 1:
             context.say(FIRST)
-        return _told(context, made, await client.tokens.list(name))
+        return _made(context, made, await client.tokens.list(name))
 
 
 @shown_as(view_made)
@@ -164,7 +164,7 @@ async def tokens_rotate(
             raise NotFound(f"no token of {name} is active{await _suggestion(client, name)}")
         old = active[0]
         made = await client.tokens.create(name, old.scopes, expires_in=span, created_by=current_user())
-        return _told(context, made, [*active, *await client.tokens.list(name)])
+        return _made(context, made, [*active, *await client.tokens.list(name)])
 
 
 @shown_as(view_tokens)
@@ -204,26 +204,26 @@ async def tokens_revoke(
       leasehold tokens revoke shop --all
     """
     async with context.client() as client:
-        meant = [each for each in await client.tokens.list(everything=True) if _is_meant(each, token)]
-        if not meant:
+        found = [each for each in await client.tokens.list(everything=True) if _is_named(each, token)]
+        if not found:
             raise NotFound(f"there is no token {token}{await _suggestion(client, token)}")
-        active = [each for each in meant if each.state == "active"]
+        active = [each for each in found if each.state == "active"]
         if len(active) > 1 and not everything:
-            raise BadInput(f"{token} may be any of {len(active)} active tokens: {_told_apart(active)}")
-        chosen = sorted(each.token_id for each in active or meant)
+            raise BadInput(f"{token} may be any of {len(active)} active tokens: {_list_apart(active)}")
+        chosen = sorted(each.token_id for each in active or found)
         before = await _unrevoked(client)
         expired = {each.token_id for each in before if each.state == "expired"}
         revoked = [each for each in chosen if await client.tokens.revoke(each, revoked_by=current_user())]
         if not context.settings.gateway_token:
-            _tell_what_is_left(context, before, await _unrevoked(client))
+            _say_what_is_left(context, before, await _unrevoked(client))
     return RevokedTokens(
-        name=", ".join(sorted({each.name for each in active or meant})),
+        name=", ".join(sorted({each.name for each in active or found})),
         revoked=revoked,
         had_expired=[each for each in revoked if each in expired],
     )
 
 
-def _tell_what_is_left(context: CommandContext, before: Sequence[TokenRecord], after: Sequence[TokenRecord]) -> None:
+def _say_what_is_left(context: CommandContext, before: Sequence[TokenRecord], after: Sequence[TokenRecord]) -> None:
     if before and not after:
         context.say(LAST)
     elif after and all(each.state == "expired" for each in after):
@@ -235,17 +235,17 @@ async def _unrevoked(client: Client) -> list[TokenRecord]:
     return [each for each in await client.tokens.list(everything=True) if each.state != "revoked"]
 
 
-def _is_meant(token: TokenRecord, given: str) -> bool:
+def _is_named(token: TokenRecord, given: str) -> bool:
     return given in (token.name, str(token.token_id), token.prefix)
 
 
-def _told_apart(tokens: Sequence[TokenRecord]) -> str:
-    told = "; ".join(
+def _list_apart(tokens: Sequence[TokenRecord]) -> str:
+    listed = "; ".join(
         f"{each.token_id} ({each.name}, {each.prefix}…, "
         + ("never used)" if each.last_used_at is None else f"last used {show_instant(each.last_used_at)})")
         for each in sorted(tokens, key=lambda each: each.token_id)
     )
-    return f"{told}; end one with  leasehold tokens revoke {tokens[-1].token_id}, or all with --all"
+    return f"{listed}; end one with  leasehold tokens revoke {tokens[-1].token_id}, or all with --all"
 
 
 @shown_as(view_log)
@@ -282,7 +282,7 @@ def _scopes(given: Sequence[str]) -> list[str]:
     return scopes
 
 
-def _told(context: CommandContext, made: NewToken, tokens: Sequence[TokenRecord]) -> MadeToken:
+def _made(context: CommandContext, made: NewToken, tokens: Sequence[TokenRecord]) -> MadeToken:
     """The result; what to do with it is said beside it, unless it is read by a program."""
     others = sorted({each.token_id for each in tokens} - {made.token_id})
     if context.common.output in (None, "text"):

@@ -199,12 +199,14 @@ async def workers_stacks(
       leasehold workers stacks brave-otter --job 42
     """
     args = {} if job is None else {"job_id": job}
-    answer = await tell(context, worker, "dump_stacks", parse_duration(timeout), **args)
+    answer = await send_command(context, worker, "dump_stacks", parse_duration(timeout), **args)
     stacks = msgspec.convert(answer.result["stacks"], list[JobStack])
     return StacksReport(worker_id=answer.worker_id or worker, stacks=stacks)
 
 
-async def tell(context: CommandContext, worker: str, command: str, timeout: timedelta, **args: int) -> CommandRecord:
+async def send_command(
+    context: CommandContext, worker: str, command: str, timeout: timedelta, **args: int
+) -> CommandRecord:
     """Tell a worker what to do and wait for its answer.
 
     Raises UnknownWorker and BadInput; WrongState where the worker is gone or could not do it; WaitTimeout.
@@ -257,7 +259,7 @@ async def workers_decommission(
       leasehold workers decommission pod-3 --wait 10m
     """
     patience = None if wait is None else parse_duration(wait).total_seconds()
-    answer = await tell(context, worker, "decommission", parse_duration(timeout))
+    answer = await send_command(context, worker, "decommission", parse_duration(timeout))
     if patience is not None and not await _has_ended(context, answer, patience):
         raise WaitTimeout(f"worker {answer.worker_id} still drains after {wait}; it goes on")
     return _report(answer, "stopped" if patience is not None else "draining")
@@ -274,7 +276,7 @@ async def workers_pause(
     Example:
       leasehold workers pause brave-otter
     """
-    return _report(await tell(context, worker, "pause", parse_duration(timeout)))
+    return _report(await send_command(context, worker, "pause", parse_duration(timeout)))
 
 
 @shown_as(view_command)
@@ -286,7 +288,7 @@ async def workers_resume(
     Example:
       leasehold workers resume brave-otter
     """
-    return _report(await tell(context, worker, "resume", parse_duration(timeout)))
+    return _report(await send_command(context, worker, "resume", parse_duration(timeout)))
 
 
 @shown_as(view_command)
@@ -305,7 +307,7 @@ async def workers_scale(
     Example:
       leasehold workers scale brave-otter 8
     """
-    return _report(await tell(context, worker, "set_concurrency", parse_duration(timeout), slots=slots))
+    return _report(await send_command(context, worker, "set_concurrency", parse_duration(timeout), slots=slots))
 
 
 @shown_as(view_command)
@@ -322,7 +324,7 @@ async def workers_cancel_job(
     Example:
       leasehold workers cancel-job brave-otter 42
     """
-    return _report(await tell(context, worker, "cancel_job", parse_duration(timeout), job_id=job_id))
+    return _report(await send_command(context, worker, "cancel_job", parse_duration(timeout), job_id=job_id))
 
 
 async def _has_ended(context: CommandContext, answer: CommandRecord, patience: float) -> bool:

@@ -107,17 +107,17 @@ class CommandContext:
         url = self.settings.database_url
         if url is not None:
             place = _Place(url, f"the database is {show_value('database_url', url)}")
-            is_worth_telling = self.common.verbose
+            is_worth_a_line = self.common.verbose
         else:
             self._stack.enter_context(self.interruption.owing())
             opening = self.services.embedded_postgres(
-                self.named_folder, create=create, hurries=lambda: self.interruption.is_heard
+                self.named_folder, create=create, hurries=lambda: self.interruption.is_interrupted
             )
             server = self._stack.enter_context(opening)
             self.psql_program = str(server.programs / "psql")
             place = _Place(server.dsn, server.describe(), server)
-            is_worth_telling = server.is_news or self._is_talkative
-        if is_worth_telling:
+            is_worth_a_line = server.is_worth_a_line or self._is_talkative
+        if is_worth_a_line:
             self.say(place.description)
         return place
 
@@ -137,23 +137,23 @@ class CommandContext:
 
         A command that waits for a lock says so, and who has it.
         """
-        from leasehold.database.waits import lookouts, tell_wait  # noqa: PLC0415  with the database
+        from leasehold.database.waits import lookouts, report_wait  # noqa: PLC0415  with the database
 
         settings = self.settings
         opening = self.services.open_database(self.dsn(), settings.direct_database_url, settings.statement_seconds)
         async with opening as database, lookouts() as nursery:
-            nursery.start_soon(tell_wait, database, self.say, self.services.patience)
+            nursery.start_soon(report_wait, database, self.say, self.services.patience)
             if must_fit:
                 await self.services.check_schema_of(database)
             yield database
 
-    async def check_schema(self, *, tell: bool = False) -> None:
+    async def check_schema(self, *, notice_too: bool = False) -> None:
         """Raises SchemaMismatch, saying what to do, if this code cannot work on the schema in the database.
 
-        With `tell` it says what this code has to do without on the schema of another release.
+        With `notice_too` it says what this code has to do without on the schema of another release.
         """
         notice = await self.services.check_schema(self.dsn())
-        if notice and tell:
+        if notice and notice_too:
             self.say(notice)
 
     async def migrate(self, *, create: bool = True) -> bool:

@@ -61,7 +61,7 @@ def _wait_for_end() -> None:
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # What a command takes to end by itself is a small part of this; a database that does not answer is not waited for.
 GRACE_SECONDS = 2.0
-WORDS = "error: interrupted\n"
+MESSAGE = "error: interrupted\n"
 IMPORTER = "<frozen importlib._bootstrap>"
 
 
@@ -78,27 +78,27 @@ class Interruption:
     def __init__(self) -> None:
         self.number: int | None = None
         self._count = 0
-        self._heard: list[signal.Signals] = []
+        self._handled: list[signal.Signals] = []
         self._heeds = False
         self._owes = 0
         self._listeners: list[Callable[[], object]] = []
 
     @property
-    def is_heard(self) -> bool:
+    def is_interrupted(self) -> bool:
         """Whether a signal has come."""
         return self.number is not None
 
     def install(self) -> None:
         """Begin to hear signals, without those that this process was started to ignore. They may be left to others for a
         while, who put back what they found."""
-        self._heard = [each for each in SIGNALS if signal.getsignal(each) != signal.SIG_IGN]
-        for each in self._heard:
-            signal.signal(each, self._hear)
+        self._handled = [each for each in SIGNALS if signal.getsignal(each) != signal.SIG_IGN]
+        for each in self._handled:
+            signal.signal(each, self._handle)
 
     def uninstall(self) -> None:
         """From now on a signal that nobody else hears kills: all is done but the end of the interpreter."""
-        for each in self._heard:
-            if signal.getsignal(each) == self._hear:
+        for each in self._handled:
+            if signal.getsignal(each) == self._handle:
                 signal.signal(each, signal.SIG_DFL)
 
     def exit_code(self, code: int) -> int:
@@ -124,17 +124,17 @@ class Interruption:
             self._owes -= 1
 
     @contextmanager
-    def heard_by(self, listener: Callable[[], object]) -> Generator[None]:
+    def on_signal(self, listener: Callable[[], object]) -> Generator[None]:
         """Inside, the first signal calls this, at once if it has come already."""
         self._listeners.append(listener)
-        if self.is_heard:
+        if self.is_interrupted:
             listener()
         try:
             yield
         finally:
             self._listeners.remove(listener)
 
-    def _hear(self, number: int, frame: FrameType | None) -> None:
+    def _handle(self, number: int, frame: FrameType | None) -> None:
         self._count += 1
         if self.number is None:
             self.number = number
@@ -153,7 +153,7 @@ class Interruption:
 
     def _end(self) -> None:
         # Not through sys.stderr, which may be in the middle of a line, and locked.
-        os.write(2, WORDS.encode())
+        os.write(2, MESSAGE.encode())
         os._exit(self.exit_code(1))
 
 

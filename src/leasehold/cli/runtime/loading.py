@@ -79,8 +79,8 @@ def _import(place: str, module_name: str) -> ModuleType:
     except LeaseholdError as error:
         raise SettingsError(f"app {place} cannot be imported: {error} ({_line_of(error)})") from error
     except Exception as error:
-        told = f"{type(error).__qualname__}: {error}"
-        raise SettingsError(f"app {place} cannot be imported: {told} ({_line_of(error)})") from error
+        message = f"{type(error).__qualname__}: {error}"
+        raise SettingsError(f"app {place} cannot be imported: {message} ({_line_of(error)})") from error
 
 
 def _line_of(error: BaseException) -> str:

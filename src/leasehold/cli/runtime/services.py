@@ -161,14 +161,14 @@ class Services:
         return await run_actors(names, settings, app=app, begin=begin, stays=stays)
 
     def run_gateway(
-        self, settings: Settings, app: App | None = None, is_told: Callable[[], bool] = bool, *, waits: bool = True
+        self, settings: Settings, app: App | None = None, must_stop: Callable[[], bool] = bool, *, waits: bool = True
     ) -> int:
         """Run the gateway until it is told to stop. It checks the schema itself, under asyncio."""
         import asyncio
 
         from leasehold.gateway.serving.serve import serve
 
-        return asyncio.run(serve(settings, app=app, is_told=is_told, waits=waits))
+        return asyncio.run(serve(settings, app=app, must_stop=must_stop, waits=waits))
 
     async def run_demo(
         self, settings: Settings, console: Console, keep: Path | None, hurries: Callable[[], bool]

@@ -59,13 +59,13 @@ def _add(application: App, group: Group, position: int, name: str, command: Comm
 
 def describe_usage(name: str, command: CommandFunction) -> str:
     """The usage line, which calls the arguments what the table below it calls them."""
-    words = ["Usage: leasehold", name, "[OPTIONS]"]
+    parts = ["Usage: leasehold", name, "[OPTIONS]"]
     for each in inspect.signature(command).parameters.values():
         if each.kind is each.POSITIONAL_ONLY:
-            words.append(each.name.upper() if each.default is each.empty else f"[{each.name.upper()}]")
+            parts.append(each.name.upper() if each.default is each.empty else f"[{each.name.upper()}]")
         elif each.kind is each.VAR_POSITIONAL:
-            words.append(f"[{each.name.upper()}...]")
-    return " ".join(words)
+            parts.append(f"[{each.name.upper()}...]")
+    return " ".join(parts)
 
 
 def split_example(command: CommandFunction) -> tuple[str, str]:

@@ -120,7 +120,7 @@ PARENTS = {
     "egress": "Identities under which jobs call servers of others: list, add, retire, test them.",
     "import": "Move the jobs and schedules of another queue in: define it, look, run it.",
     "compat": "The tables and functions of task workers, so that their SQL goes on working: make them, remove them.",
-    "tokens": "Make, rotate, list and revoke the gateway's bearer tokens; read what was done with them.",
+    "tokens": "Make, rotate, list and revoke the gateway's access tokens; read what was done with them.",
     "config": "Show the effective settings.",
 }
 # These tell what they do for as long as they run; the others speak up only when something is wrong.
@@ -141,7 +141,7 @@ def choose_commands(tokens: Sequence[str]) -> frozenset[str]:
     """The commands that these words may mean. There are some too many if a value looks like a command, and all if no
     command is named."""
     chosen: set[str] = set()
-    for word, following in pairwise([*tokens, ""]):
-        one = word if word in MODULES else f"{word} {following}"
-        chosen |= {one} if one in MODULES else {name for name in MODULES if name.startswith(f"{word} ")}
+    for token, following in pairwise([*tokens, ""]):
+        one = token if token in MODULES else f"{token} {following}"
+        chosen |= {one} if one in MODULES else {name for name in MODULES if name.startswith(f"{token} ")}
     return frozenset(chosen or MODULES)

@@ -39,7 +39,7 @@ COMMANDS_FOR_FUNCTIONS = {
     ),
 }
 # What other job queues call it.
-OTHER_WORDS = {
+OTHER_NAMES = {
     "beat": "run scheduler",
     "dashboard": "gateway",
     "delay": "enqueue",
@@ -66,19 +66,19 @@ HINTS: dict[type[LeaseholdError], str] = {
 }
 
 
-def in_words_of_commands(text: str) -> str:
+def in_command_names(text: str) -> str:
     """An error of a SQL function, for somebody at a command line."""
     for words, command in COMMANDS_FOR_FUNCTIONS.items():
         text = text.replace(words, command)
     return text
 
 
-def other_commands(word: str) -> list[str]:
+def other_commands(typed: str) -> list[str]:
     """The commands that somebody may have meant who wrote a word that is none: `list`, or what other systems call it."""
     found = sorted(
-        (name for name in MODULES if name.endswith(f" {word}")), key=lambda name: not name.startswith("jobs ")
+        (name for name in MODULES if name.endswith(f" {typed}")), key=lambda name: not name.startswith("jobs ")
     )
-    elsewhere = [OTHER_WORDS[word]] if word in OTHER_WORDS else []
+    elsewhere = [OTHER_NAMES[typed]] if typed in OTHER_NAMES else []
     return (found or elsewhere)[:MOST]
 
 
@@ -95,14 +95,16 @@ def complain_about_usage(error: CycloptsError, terminal: Terminal) -> int:
     if isinstance(error, MissingArgumentError):
         text += _with_dash(error.keyword, error.root_input_tokens or [])
     if isinstance(error, UnknownCommandError):
-        meant = " or ".join(f'"{name}"' for name in other_commands((error.unused_tokens or [""])[0]))
-        text = re.sub(r'("\.)( Did you mean [^?]*\?)?', rf"\1 Did you mean {meant}?", text, count=1) if meant else text
+        others = " or ".join(f'"{name}"' for name in other_commands((error.unused_tokens or [""])[0]))
+        text = (
+            re.sub(r'("\.)( Did you mean [^?]*\?)?', rf"\1 Did you mean {others}?", text, count=1) if others else text
+        )
     return _say(text[:1].lower() + text[1:], ExitCode.USAGE, terminal)
 
 
 def _with_dash(flag: str | None, tokens: Sequence[str]) -> str:
     """What to write if the word after a flag is its value although it looks like another flag."""
-    values = [value for word, value in pairwise(tokens) if word == flag and re.match("-[^-]", value)]
+    values = [value for token, value in pairwise(tokens) if token == flag and re.match("-[^-]", value)]
     return f" If {values[0]} is its value, write {flag}={values[0]}." if values else ""
 
 
@@ -120,12 +122,12 @@ def complain(error: BaseException, terminal: Terminal, *, has_traceback: bool) -
         return _say("interrupted", code, terminal)
     if isinstance(cause, LeaseholdError):
         hints = (text for kind, text in HINTS.items() if isinstance(cause, kind))
-        return _say(in_words_of_commands(str(cause)) + next(hints, ""), code, terminal)
+        return _say(in_command_names(str(cause)) + next(hints, ""), code, terminal)
     hint = "" if has_traceback else " (--log-level debug shows where)"
     return _say(f"{type(cause).__qualname__}: {cause}{hint}", code, terminal)
 
 
-def tell_interruption(terminal: Terminal) -> int:
+def complain_about_interruption(terminal: Terminal) -> int:
     """Say that a signal has ended the command; the process knows which."""
     return _say("interrupted", ExitCode.INTERRUPTED, terminal)
 

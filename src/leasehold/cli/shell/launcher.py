@@ -20,7 +20,7 @@ from leasehold.cli.runtime.services import Services
 from leasehold.cli.runtime.terminal import Terminal
 from leasehold.cli.shell.application import build_application
 from leasehold.cli.shell.command_table import TALKATIVE, choose_commands
-from leasehold.cli.shell.complaints import complain, complain_about_usage, tell_interruption
+from leasehold.cli.shell.complaints import complain, complain_about_interruption, complain_about_usage
 from leasehold.observability.logs import install_logging
 from leasehold.settings.sources import PREFIX, variables_of_services
 
@@ -52,8 +52,8 @@ def run(
     except BaseException as error:
         if isinstance(error, SystemExit | GeneratorExit):
             raise
-        if interruption.is_heard and not launcher.is_debugging:
-            return tell_interruption(terminal)
+        if interruption.is_interrupted and not launcher.is_debugging:
+            return complain_about_interruption(terminal)
         return complain(error, terminal, has_traceback=launcher.is_debugging)
 
 
@@ -104,7 +104,7 @@ class Launcher:
                 )
                 self._prepare(context, is_talkative=is_talkative)
                 result = self._run_under_trio(partial(command, *bound.args, **bound.kwargs, context=context))
-                if isinstance(result, Finally) and not self._interruption.is_heard:
+                if isinstance(result, Finally) and not self._interruption.is_interrupted:
                     result = result.run()
             return self._finish(result, view_of(command), common)
 
@@ -115,10 +115,10 @@ class Launcher:
             token = trio.lowlevel.current_trio_token()
             with (
                 trio.CancelScope() as scope,
-                self._interruption.heard_by(lambda: token.run_sync_soon(scope.cancel)),
+                self._interruption.on_signal(lambda: token.run_sync_soon(scope.cancel)),
             ):
                 return await command()
-            return tell_interruption(self._terminal)
+            return complain_about_interruption(self._terminal)
 
         return trio.run(until_interrupted)
 

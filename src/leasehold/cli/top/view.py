@@ -110,7 +110,7 @@ def _head(look: Look, screen: Screen) -> list[Text]:
         if number or state == "ready":
             second.append(f"{number} {state}  ", STATE_STYLES.get(state, "yellow"))
     second.append(f"{fleet.held_jobs:,} jobs for {fleet.slots:,} slots")
-    for number, words in (
+    for number, label in (
         (sum(len(line.unserved_kinds) for line in look.queues), "unserved kinds"),
         (fleet.overdue_jobs, "overdue leases"),
         (fleet.lost_jobs, "jobs taken back"),
@@ -119,7 +119,7 @@ def _head(look: Look, screen: Screen) -> list[Text]:
         (fleet.deaf, "polling, deaf to wake-ups"),
     ):
         if number:
-            second.append(f"  {number:,} {words}", "yellow")
+            second.append(f"  {number:,} {label}", "yellow")
     return [first, second]
 
 

@@ -104,7 +104,7 @@ class Hints(msgspec.Struct, frozen=True, kw_only=True):
         url: of the gateway.
         dsn: of the database; its password is not shown.
         psql: the program.
-        authorization: what to send as a bearer token, in words that a shell understands; None: the gateway asks for none.
+        authorization: what to send as an access token, in words that a shell understands; None: the gateway asks for none.
         new_token: the token, if it was made just now, and where it is kept.
     """
 

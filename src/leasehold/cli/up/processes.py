@@ -82,7 +82,7 @@ STABLE_SECONDS = 30.0
 # About a minute of trying, by the back-off above.
 MOST_DEATHS = 8
 LONGEST_LINE = 1 << 20
-LAST_WORDS_SECONDS = 1.0
+LAST_OUTPUT_SECONDS = 1.0
 # How long running jobs may go on in a child that is to be started again; then they are handed back.
 RELOAD_SECONDS = 3.0
 
@@ -247,7 +247,7 @@ class Supervisor:
                 nursery.start_soon(self._copy_lines, child.name, process.stdout)
                 code = await process.wait()
                 # Its own children may hold the pipe open for longer than we care to listen.
-                nursery.cancel_scope.deadline = trio.current_time() + LAST_WORDS_SECONDS
+                nursery.cancel_scope.deadline = trio.current_time() + LAST_OUTPUT_SECONDS
             return code
         finally:
             del self._running[child.name]

@@ -140,7 +140,7 @@ async def up(
     show = line_writer(context.terminal, [OURSELVES, *(child.name for child in children)], as_text=as_text)
     finder = GatewayFinder(settings, show, [child.name for child in children])
 
-    async def tell_when_ready() -> None:
+    async def report_when_ready() -> None:
         url = await finder.url()
         hints = await find_hints(context, settings, url, token)
         if is_first_run:
@@ -149,7 +149,7 @@ async def up(
             show(OURSELVES, hints.short())
 
     supervisor = Supervisor(children, finder.show, reloads=reload)
-    beside: list[Callable[[], Awaitable[None]]] = [tell_when_ready]
+    beside: list[Callable[[], Awaitable[None]]] = [report_when_ready]
     if reload:
         names = [child.name for child in children if knows_app(child)]
         beside.append(partial(Reloader(settings.app, show).run, names, supervisor.restart))

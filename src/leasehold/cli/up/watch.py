@@ -97,10 +97,10 @@ async def lives(port: int, host: str = "127.0.0.1") -> bool:
         try:
             async with await trio.open_tcp_stream(host, port) as stream:
                 await stream.send_all(request.encode())
-                said = b""
-                while b"\r\n" not in said and (more := await stream.receive_some(4096)):
-                    said += more
-                return said.split(b" ")[1:2] == [b"200"]
+                answer = b""
+                while b"\r\n" not in answer and (more := await stream.receive_some(4096)):
+                    answer += more
+                return answer.split(b" ")[1:2] == [b"200"]
         except (OSError, trio.BrokenResourceError):
             return False
     return False

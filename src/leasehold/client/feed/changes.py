@@ -19,7 +19,7 @@ from leasehold.errors import BadInput
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 
-EVENT_WORDS = {
+EVENT_NAMES = {
     "attempt_failed": "job_retried",
     "retried": "job_requeued",
     "worker_started": "worker_started",
@@ -28,21 +28,21 @@ EVENT_WORDS = {
 """From a word of the timeline to the event that it is; the others get `job_` before them."""
 
 
-_TOLD = (
+_REPORTED = (
     "worker_started worker_stopped job_created job_claimed job_started job_completed job_failed job_retried job_rescheduled "
     "job_released job_cancelled job_requeued job_reaped job_blocked job_unblocked job_edited job_triggered job_deleted "
     "job_audited job_completed_from_outside job_due job_promoted job_demoted"
 )
-TOLD_EVENTS = frozenset(_TOLD.split())
+REPORTED_EVENTS = frozenset(_REPORTED.split())
 """Every word that a change can have."""
 
 
 def refuse_unknown_events(names: Iterable[str]) -> None:
     """Raises BadInput for the first word that no change can have."""
     for name in names:
-        if name not in TOLD_EVENTS:
-            nearest = difflib.get_close_matches(name, sorted(TOLD_EVENTS), n=1)
-            hint = f"did you mean {nearest[0]}?" if nearest else f"there are {', '.join(sorted(TOLD_EVENTS))}"
+        if name not in REPORTED_EVENTS:
+            nearest = difflib.get_close_matches(name, sorted(REPORTED_EVENTS), n=1)
+            hint = f"did you mean {nearest[0]}?" if nearest else f"there are {', '.join(sorted(REPORTED_EVENTS))}"
             raise BadInput(f"there is no event {name!r}; {hint}")
 
 
@@ -115,9 +115,9 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 def change_from_row(row: Row) -> Change:
     """A row of list_changes or list_arrivals."""
     values = dict(row)
-    word = cast("str", values.pop("event"))
+    name_in_sql = cast("str", values.pop("event"))
     values.pop("newest_id", None)
-    return Change(event=EVENT_WORDS.get(word, f"job_{word}"), **values)
+    return Change(event=EVENT_NAMES.get(name_in_sql, f"job_{name_in_sql}"), **values)
 
 
 def microseconds_of(at: datetime) -> int:

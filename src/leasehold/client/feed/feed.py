@@ -1,13 +1,13 @@
 """A feed: what happens to jobs and workers, read from the database a little at a time.
 
-Ends of jobs and all that stands in job_events are told at least once and almost always once, in the order of their times.
+Ends of jobs and all that stands in job_events are reported at least once and almost always once, in the order of their times.
 A change is visible when its transaction has committed, which may be after later ones: so each look goes over the last
-`OVERLAP` again and leaves out what was told, and every few seconds the numbers of each second are compared with what was
-told, back to the oldest transaction that was open (at most `LONGEST`). If a second has more
+`OVERLAP` again and leaves out what was reported, and every few seconds the numbers of each second are compared with what was
+reported, back to the oldest transaction that was open (at most `LONGEST`). If a second has more
 rows than last time, it reports the new ones; if it no longer knows which are new, it reports all of them.
 
 Creation, claim, start, and workers that come and go are looked at as they are at each look; what came and went between
-two looks is not told, nor told again later.
+two looks is not reported, nor later.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from datetime import datetime, timedelta
 from time import monotonic
 
 from leasehold.client.feed.changes import Change, change_from_row, instant_of, microseconds_of
-from leasehold.client.feed.memory import SECOND, Settled, Told, counts_from_rows
+from leasehold.client.feed.memory import SECOND, Reported, Watermark, counts_from_rows
 from leasehold.database import Caller, Row
 
 PAGE = 1000
 OVERLAP = timedelta(seconds=2)
 BEFORE_START = timedelta(seconds=60)
-BEFORE_SETTLED = timedelta(seconds=30)  # a statement knows its time before its transaction has a number
+BEFORE_WATERMARK = timedelta(seconds=30)  # a statement knows its time before its transaction has a number
 LONGEST = timedelta(minutes=15)
 AUDIT_SECONDS = 5.0
 AUDIT_SHARE = 50  # an audit takes no more than a fiftieth of the time
@@ -44,19 +44,19 @@ class Feed:
     Attributes:
         is_behind: there is more than one look takes; look again at once.
         lag: how far it is behind.
-        cursor: microseconds since 1970. Whatever happened before, and was not told by this feed, cannot appear any more:
+        cursor: microseconds since 1970. Whatever happened before, and was not reported by this feed, cannot appear any more:
             `replay` from there tells all that is later.
     """
 
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
-        self._told = Told()
+        self._reported = Reported()
         self._arrivals: dict[tuple[object, ...], datetime] = {}
         self._newest: deque[tuple[datetime, int]] = deque()
         self._after_id = NO_ID_YET
         self._claims_since: datetime | None = None
         self._from: tuple[datetime, int] | None = None
-        self._settled: Settled | None = None
+        self._watermark: Watermark | None = None
         self._audited = monotonic()
         self._audit_pause = AUDIT_SECONDS
         self._found: list[Change] = []
@@ -66,16 +66,16 @@ class Feed:
 
     async def read(self) -> list[Change]:
         """What has happened since the last look, or, at the first, nothing. Raises DatabaseUnavailable."""
-        is_due = self._settled is None or monotonic() >= self._audited + self._audit_pause
+        is_due = self._watermark is None or monotonic() >= self._audited + self._audit_pause
         (horizon,) = await self._caller.call("get_horizon", is_due)
         now: datetime = horizon["at"]
-        if self._from is None or self._settled is None or now < self._from[0]:  # at first, or the clock was set back
-            self._from, self._settled = await self._begin(now)
+        if self._from is None or self._watermark is None or now < self._from[0]:  # at first, or the clock was set back
+            self._from, self._watermark = await self._begin(now)
         await self._read_changes(now, self._from)
         await self._read_arrivals(now)
         if is_due:
             await self.audit(horizon)
-        self.cursor = microseconds_of(min(self._settled.at, self._from[0]))
+        self.cursor = microseconds_of(min(self._watermark.at, self._from[0]))
         return self.take()
 
     def take(self) -> list[Change]:
@@ -84,20 +84,20 @@ class Feed:
         return sorted(found, key=lambda change: change.at)
 
     async def skip(self) -> None:
-        """Forget what was not told yet and go on from now."""
-        self._from = self._settled = None
+        """Forget what was not reported yet and go on from now."""
+        self._from = self._watermark = None
         self.is_behind = False
         await self.read()
 
-    async def _begin(self, now: datetime) -> tuple[tuple[datetime, int], Settled]:
+    async def _begin(self, now: datetime) -> tuple[tuple[datetime, int], Watermark]:
         before = now - BEFORE_START
-        known_from = _second(before - BEFORE_SETTLED)  # as far back as an audit looks
-        self._told.accept(counts_from_rows(await self._caller.call("count_changes", known_from, now)))
-        return (now, 0), Settled(before, LONGEST)
+        known_from = _second(before - BEFORE_WATERMARK)  # as far back as an audit looks
+        self._reported.accept(counts_from_rows(await self._caller.call("count_changes", known_from, now)))
+        return (now, 0), Watermark(before, LONGEST)
 
     async def _read_changes(self, now: datetime, start: tuple[datetime, int]) -> None:
         rows = await self._caller.call("list_changes", start[0], None, start[1], PAGE)
-        self._found += self._told.fresh(map(change_from_row, rows))
+        self._found += self._reported.fresh(map(change_from_row, rows))
         self.is_behind = len(rows) == PAGE
         last = rows[-1] if self.is_behind else None
         start = (max(start[0], now - OVERLAP), 0) if last is None else (last["at"], last["job_id"])
@@ -125,24 +125,24 @@ class Feed:
         return fresh
 
     async def audit(self, horizon: Row) -> None:
-        """Compare what was told with what is there, and find what is there by now in the seconds that have grown.
+        """Compare what was reported with what is there, and find what is there by now in the seconds that have grown.
 
         Args:
             horizon: from get_horizon, with a mark.
         """
         assert self._from is not None
-        assert self._settled is not None
+        assert self._watermark is not None
         began = monotonic()
-        start = self._settled.at - BEFORE_SETTLED
+        start = self._watermark.at - BEFORE_WATERMARK
         first, last = _second(start), _second(self._from[0])
         counts = counts_from_rows(await self._caller.call("count_changes", first, last))
-        for second in self._told.incomplete(counts):
+        for second in self._reported.incomplete(counts):
             at = instant_of(second * SECOND)
             async for page in replay(self._caller, at, at + timedelta(seconds=1)):
-                self._found += self._told.late(page)
-        self._told.accept(counts)
-        self._settled.look(horizon["at"], horizon["oldest_xid"], horizon["mark_xid"])
-        self._told.forget(self._from[0], start)
+                self._found += self._reported.late(page)
+        self._reported.accept(counts)
+        self._watermark.look(horizon["at"], horizon["oldest_xid"], horizon["mark_xid"])
+        self._reported.forget(self._from[0], start)
         self._audited = monotonic()
         self._audit_pause = max(AUDIT_SECONDS, AUDIT_SHARE * (self._audited - began))
 
@@ -150,16 +150,16 @@ class Feed:
 async def replay(caller: Caller, since: datetime, until: datetime | None = None) -> AsyncGenerator[list[Change]]:
     """What happened between two moments, a page at a time, as far as it is kept and did not come from list_arrivals."""
     start, from_id = since, 0
-    told: set[tuple[object, ...]] = set()
+    seen: set[tuple[object, ...]] = set()
     while True:
         rows = await caller.call("list_changes", start, until, from_id, PAGE)
-        page = [change for change in map(change_from_row, rows) if change.identity not in told]
+        page = [change for change in map(change_from_row, rows) if change.identity not in seen]
         if page:
             yield page
         if len(rows) < PAGE:
             return
         start, from_id = rows[-1]["at"], rows[-1]["job_id"]
-        told = {change.identity for change in page if (change.at, change.job_id) == (start, from_id)}
+        seen = {change.identity for change in page if (change.at, change.job_id) == (start, from_id)}
 
 
 def _second(at: datetime) -> datetime:

@@ -1,4 +1,4 @@
-"""What a feed remembers: what it has told lately, how much of each second, and since when nothing older can appear."""
+"""What a feed remembers: what it has reported lately, how much of each second, and since when nothing older can appear."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_MARKS = 400
 MOST_RECENT = 50_000
 
 
-class Told:
+class Reported:
     """Remembers changes by identity for a while, the last 50,000 at least, and by number and sum of job ids for each second."""
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class Told:
         self._seconds: dict[int, tuple[int, int]] = {}
 
     def fresh(self, changes: Iterable[Change]) -> list[Change]:
-        """Those that have not been told; they count as told from now on."""
+        """Those that have not been reported; they count as reported from now on."""
         fresh: list[Change] = []
         for change in changes:
             identity = change.identity
@@ -38,20 +38,20 @@ class Told:
         self._seconds[second] = (count + 1, ids + (change.job_id or 0))
 
     def accept(self, counts: Mapping[int, tuple[int, int]]) -> None:
-        """Take what is there as told."""
+        """Take what is there as reported."""
         self._seconds.update(counts)
 
     def incomplete(self, counts: Mapping[int, tuple[int, int]]) -> list[int]:
-        """The seconds in which there is more than was told, or something else. Less is there where jobs were deleted or run
+        """The seconds in which there is more than was reported, or something else. Less is there where jobs were deleted or run
         once more, which are changes of their own."""
         return sorted(
             second
             for second, (count, ids) in counts.items()
-            if (told := self._seconds.get(second, (0, 0)))[0] < count or (told[0] == count and told[1] != ids)
+            if (known := self._seconds.get(second, (0, 0)))[0] < count or (known[0] == count and known[1] != ids)
         )
 
     def late(self, changes: Iterable[Change]) -> list[Change]:
-        """Of an incomplete second, what was not told, as far as that is remembered."""
+        """Of an incomplete second, what was not reported, as far as that is remembered."""
         late = [change for change in changes if change.identity not in self._recent]
         self._recent.update((change.identity, change.at) for change in late)
         return late
@@ -63,17 +63,17 @@ class Told:
         for identity in old:
             del self._recent[identity]
         oldest = microseconds_of(seconds_before) // SECOND
-        self._seconds = {second: told for second, told in self._seconds.items() if second >= oldest}
+        self._seconds = {second: known for second, known in self._seconds.items() if second >= oldest}
 
 
-class Settled:
+class Watermark:
     """The moment before which nothing can appear any more, since every transaction of that time has ended.
 
     A look is marked with the number of a transaction that began with it: once the oldest one that is open is younger, all
     that was open at that look has ended.
 
     Args:
-        start: nothing is known to be settled before the first look.
+        start: nothing is known to be over before the first look.
         longest: a transaction that stays open for longer is not waited for.
     """
 

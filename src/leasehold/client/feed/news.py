@@ -1,7 +1,7 @@
 """What the changes of a feed leave out, because it would be too much for everybody: log lines and progress of the jobs that
 somebody looks at, and what becomes of schedules.
 
-It shows the present. What happened while nobody looked is not told later; a log line is told at least once.
+It shows the present. What happened while nobody looked is not reported later; a log line is reported at least once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NEW_LINES_FOR = 5.0  # seconds in which a line may commit after one with a great
 SCHEDULES_SECONDS = 1.0
 PAGE = 1000
 
-ScheduleWord = Literal["schedule_created", "schedule_changed", "schedule_ticked", "schedule_deleted"]
+ScheduleEventName = Literal["schedule_created", "schedule_changed", "schedule_ticked", "schedule_deleted"]
 
 
 class JobLine(LogLine, frozen=True, kw_only=True):
@@ -38,7 +38,7 @@ class Advance(JobProgress, frozen=True, kw_only=True):
 class ScheduleNews(msgspec.Struct, frozen=True, kw_only=True):
     """What became of a schedule. `schedule_ticked`: a tick was dealt with, it ran by hand, or its next tick was planned."""
 
-    event: ScheduleWord
+    event: ScheduleEventName
     schedule: str
 
 
@@ -65,7 +65,7 @@ class News:
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
         self._newest: deque[tuple[float, int]] = deque()
-        self._told: dict[int, float] = {}
+        self._reported: dict[int, float] = {}
         self._watched: frozenset[int] = frozenset()
         self._advances: dict[int, Advance] = {}
         self._marks: Mapping[int, tuple[str, str, str]] | None = None
@@ -96,9 +96,9 @@ class News:
         now = monotonic()
         rows = await self._caller.call("list_new_logs", list(job_ids), self._newest[0][1], PAGE)
         found = lines_of(rows)
-        fresh = [line for line in found if line.number not in self._told]
-        self._told = {number: at for number, at in self._told.items() if at >= now - 2 * NEW_LINES_FOR}
-        self._told |= {line.number: now for line in found}
+        fresh = [line for line in found if line.number not in self._reported]
+        self._reported = {number: at for number, at in self._reported.items() if at >= now - 2 * NEW_LINES_FOR}
+        self._reported |= {line.number: now for line in found}
         if len(found) == PAGE:
             self._newest = deque([(now, found[-1].number)])
         else:

@@ -128,11 +128,11 @@ class Chains(Part):
         """
         ask = asks.complete_chain(chain_id, output, continue_with, self._core.kind)
         made = await answered(ask, self._core.caller(connection))
-        if continue_with is None and connection is None and ChainCompleted in self._core.observers.heard:
-            await self._tell_completion(chain_id)
+        if continue_with is None and connection is None and ChainCompleted in self._core.observers.subscribed:
+            await self._announce_completion(chain_id)
         return made
 
-    async def _tell_completion(self, chain_id: int) -> None:
+    async def _announce_completion(self, chain_id: int) -> None:
         for job in await self._ask(asks.list_chain_jobs(chain_id, (await self.get(chain_id)).jobs - 2, 1)):
             self._core.observers.emit(ChainCompleted(chain_id=chain_id, kind=job.kind, queue=job.queue, job_id=job.id))
 

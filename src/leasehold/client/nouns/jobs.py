@@ -98,7 +98,7 @@ class JobChanges(Part):
         """
         rows = await self._database.call("trigger_jobs", checked_ids(job_ids))
         states: dict[int, str] = {row["job_id"]: row["state"] for row in rows}
-        if JobRequeued in self._core.observers.heard:
+        if JobRequeued in self._core.observers.subscribed:
             for job_id, state in states.items():
                 self._core.observers.emit(JobRequeued(job_id=job_id, state=state))
         return states

@@ -89,7 +89,7 @@ class JobBulk(Part):
             BadInput: an unknown state.
         """
         own = {"state": state, "finished_after": finished_after, "finished_before": finished_before}
-        return self._told(await self._all("retry_jobs", matching, own, limit, dry_run), dry_run=dry_run)
+        return self._announced(await self._all("retry_jobs", matching, own, limit, dry_run), dry_run=dry_run)
 
     async def retry_failures(
         self,
@@ -131,7 +131,9 @@ class JobBulk(Part):
             dry_run: only tell what would change; pass False to do it.
         """
         own = {"run_after": run_after, "run_before": run_before}
-        return self._told(await self._all("trigger_scheduled_jobs", matching, own, limit, dry_run), dry_run=dry_run)
+        return self._announced(
+            await self._all("trigger_scheduled_jobs", matching, own, limit, dry_run), dry_run=dry_run
+        )
 
     async def cancel_all(
         self,
@@ -154,7 +156,7 @@ class JobBulk(Part):
             BadInput: the state is unknown, or that of a finished job.
         """
         changes = await self._all("cancel_jobs", matching, {"state": state, "reason": reason}, limit, dry_run)
-        if not dry_run and JobCancelled in self._core.observers.heard:
+        if not dry_run and JobCancelled in self._core.observers.subscribed:
             for change in changes:
                 if change.changed:
                     self._core.observers.emit(JobCancelled(job_id=change.job_id, was=str(change.was), reason=reason))
@@ -245,8 +247,8 @@ class JobBulk(Part):
 
         return await all_pages(page, job_ids, limit)
 
-    def _told(self, changes: list[ChangedJob], *, dry_run: bool) -> list[ChangedJob]:
-        if not dry_run and JobRequeued in self._core.observers.heard:
+    def _announced(self, changes: list[ChangedJob], *, dry_run: bool) -> list[ChangedJob]:
+        if not dry_run and JobRequeued in self._core.observers.subscribed:
             for change in changes:
                 if change.changed:
                     self._core.observers.emit(JobRequeued(job_id=change.job_id, state=str(change.now)))

@@ -12,7 +12,7 @@ from leasehold.client.core import Part
 
 
 class Tokens(Part):
-    """`client.tokens`: bearer tokens of the gateway."""
+    """`client.tokens`: access tokens of the gateway."""
 
     async def create(
         self,

@@ -43,7 +43,7 @@ do $$ begin perform set_config('deadlock_timeout', '200ms', true); exception whe
 """
 
 LONGEST_BUILD = 7 * 86400.0  # seconds
-TELL_SECONDS = 5.0
+LOG_SECONDS = 5.0
 MAKES_INDEX = re.compile(
     r"create\s+(?:unique\s+)?index\s+concurrently\s+(?:if\s+not\s+exists\s+)?(?:leasehold\.)?(\w+)\s+on\s+(leasehold\.\w+)",
     re.IGNORECASE,
@@ -145,16 +145,16 @@ class Steps:
             QueryRefused: Postgres refuses.
         """
         until = trio.current_time() + self._patience
-        told, outcome = "", StepResult[T]()
+        logged, outcome = "", StepResult[T]()
         for pause in itertools.chain(PAUSES, itertools.repeat(LONGEST_PAUSE)):
             outcome = await self._attempt(work)
             if outcome.value is not None:
                 return outcome.value[0]
             if trio.current_time() + pause > until:
                 break
-            if outcome.reason != told:
-                told = outcome.reason
-                self.say(f"{title} {told}; trying again")
+            if outcome.reason != logged:
+                logged = outcome.reason
+                self.say(f"{title} {logged}; trying again")
             await trio.sleep(pause)
         raise DatabaseUnavailable(
             f"{title} {outcome.reason}: not applied within {self._patience:g} s, and it changed nothing; "
@@ -237,7 +237,7 @@ async def _build(steps: Steps, guard: Transaction, title: str, statements: Seque
 async def _run(steps: Steps, connection: ReservedConnection, title: str, statement: str) -> None:
     [row] = await connection.fetch("select pg_backend_pid() as pid")
     async with lookouts() as nursery:
-        nursery.start_soon(_tell, steps, row["pid"], title)
+        nursery.start_soon(_log_holders, steps, row["pid"], title)
         index = Index.of(statement)
         if index is None or not await _is_there(connection, index):
             await connection.execute(statement, timeout=LONGEST_BUILD)
@@ -256,13 +256,13 @@ async def _is_there(connection: ReservedConnection, index: Index) -> bool:
     return bool(rows) and bool(rows[0]["valid"])
 
 
-async def _tell(steps: Steps, pid: int, title: str) -> None:
+async def _log_holders(steps: Steps, pid: int, title: str) -> None:
     """Say from time to time whom a statement waits for. It holds nobody up meanwhile, so it may wait."""
-    told: list[str] = []
+    logged: list[str] = []
     while True:
-        await trio.sleep(TELL_SECONDS)
+        await trio.sleep(LOG_SECONDS)
         rows = await steps.database.fetch(WAITS, pid, LONGEST_BUILD)
         holders = [row["who"] for row in rows if row["holds"]]
-        if holders and holders != told:
-            told = holders
+        if holders and holders != logged:
+            logged = holders
             steps.say(f"{title} waits until {' and '.join(holders)} has ended; nobody waits for it")

@@ -23,13 +23,13 @@ def at_once():
     print("went on")
 
 def noted():
-    with interruption.heeded(), interruption.heard_by(heard):
+    with interruption.heeded(), interruption.on_signal(heard):
         send()
         print("went on", flush=True)
     sys.exit(interruption.exit_code(0))
 
 def twice():
-    with interruption.heeded(), interruption.heard_by(heard):
+    with interruption.heeded(), interruption.on_signal(heard):
         send()
         send()
         print("went on")
@@ -37,11 +37,11 @@ def twice():
 def late_listener():
     with interruption.heeded():
         send()
-        with interruption.heard_by(heard):
+        with interruption.on_signal(heard):
             sys.exit(interruption.exit_code(0))
 
 def hanging():
-    with interruption.heeded(), interruption.heard_by(heard):
+    with interruption.heeded(), interruption.on_signal(heard):
         send()
         time.sleep(600)
 

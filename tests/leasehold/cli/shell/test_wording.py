@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from leasehold.cli.shell.command_table import MODULES
-from leasehold.cli.shell.complaints import COMMANDS_FOR_FUNCTIONS, OTHER_WORDS, in_words_of_commands
+from leasehold.cli.shell.complaints import COMMANDS_FOR_FUNCTIONS, OTHER_NAMES, in_command_names
 from tests.leasehold.cli.conftest import Cli
 
 FUNCTIONS = Path(__file__).parents[4] / "sql" / "functions"
@@ -39,7 +39,7 @@ def functions_named(text: str) -> list[str]:
 
 
 def test_no_error_names_a_function_to_a_command_line() -> None:
-    naming = {text: functions_named(in_words_of_commands(text)) for text in spoken() if functions_named(text)}
+    naming = {text: functions_named(in_command_names(text)) for text in spoken() if functions_named(text)}
     assert len(naming) >= len(COMMANDS_FOR_FUNCTIONS)
     assert {text: names for text, names in naming.items() if names} == {}
 
@@ -80,6 +80,6 @@ def test_a_word_of_another_system_or_without_its_noun_leads_to_the_command(cli: 
 
 
 def test_each_word_of_another_system_leads_to_a_command_that_there_is() -> None:
-    for command in OTHER_WORDS.values():
+    for command in OTHER_NAMES.values():
         assert command in {*MODULES, "--help", "--version"} or command.partition(" ")[0] in MODULES
-    assert not set(OTHER_WORDS) & set(MODULES)
+    assert not set(OTHER_NAMES) & set(MODULES)

@@ -7,8 +7,8 @@ import pytest
 
 from leasehold import events
 from leasehold.client.feed.changes import (
-    EVENT_WORDS,
-    TOLD_EVENTS,
+    EVENT_NAMES,
+    REPORTED_EVENTS,
     Change,
     Wanted,
     instant_of,
@@ -60,7 +60,7 @@ def test_the_same_thing_read_twice_has_one_identity() -> None:
 
 def test_words_are_those_of_the_events() -> None:
     tags = {each.__struct_config__.tag for each in vars(events).values() if hasattr(each, "__struct_config__")}
-    assert set(EVENT_WORDS.values()) - {"worker_started", "worker_stopped"} <= tags
+    assert set(EVENT_NAMES.values()) - {"worker_started", "worker_stopped"} <= tags
     assert {"job_created", "job_claimed", "job_started", "job_completed", "job_failed", "job_cancelled"} <= tags
     assert {"job_reaped", "job_released", "job_rescheduled", "job_blocked", "job_unblocked"} <= tags
 
@@ -78,11 +78,11 @@ def test_every_word_that_the_database_writes_is_known() -> None:
             written.add(found[1])
         written.update(re.findall(r"return_jobs\([^)]*'([a-z_]+)'", text) if name != "return_jobs" else ())
     assert {"attempt_failed", "released", "rescheduled", "edited", "reaped", "unblocked"} <= written
-    words = {EVENT_WORDS.get(word, f"job_{word}") for word in written}
-    assert words <= TOLD_EVENTS, words - TOLD_EVENTS
+    words = {EVENT_NAMES.get(word, f"job_{word}") for word in written}
+    assert words <= REPORTED_EVENTS, words - REPORTED_EVENTS
 
 
 def test_events_that_there_are_none_of_are_refused_with_the_nearest() -> None:
-    refuse_unknown_events(sorted(TOLD_EVENTS))
+    refuse_unknown_events(sorted(REPORTED_EVENTS))
     with pytest.raises(BadInput, match="did you mean job_completed"):
         refuse_unknown_events(["job_failed", "job_compleeted"])

@@ -16,13 +16,13 @@ export const pathOfWorker = (worker) => `/api/workers/${encodeURIComponent(worke
  * @param {Record<string, number>} [args]
  * @returns {Promise<any>} the command as it then stands
  */
-export function tell(worker, command, args = {}) {
+export function sendCommand(worker, command, args = {}) {
   return call("POST", `${pathOfWorker(worker)}/commands`, { body: { command, args }, headers: { Prefer: PATIENCE } });
 }
 
 /** Send one to each, and say how it went. @param {any[]} workers @param {string} command @param {Record<string, number>} args @param {string} done */
-async function tellAll(workers, command, args, done) {
-  const answers = await Promise.all(workers.map((each) => tell(each, command, args)));
+async function sendToAll(workers, command, args, done) {
+  const answers = await Promise.all(workers.map((each) => sendCommand(each, command, args)));
   const failed = answers.find((each) => each.state === "failed");
   if (failed) throw new Error(`${failed.worker_id ?? "A worker"}: ${failed.error}`);
   const open = answers.filter((each) => each.state !== "done").length;
@@ -37,7 +37,7 @@ export function Commands({ workers, onDone, isSmall = false }) {
   const running = live.filter((each) => each.state === "ready");
   const names = workers.length === 1 ? workers[0].name : `${workers.length} workers`;
   const run = async (/** @type {any[]} */ to, /** @type {string} */ command, /** @type {string} */ done, /** @type {Record<string, number>} */ args = {}) => {
-    await tellAll(to, command, args, done);
+    await sendToAll(to, command, args, done);
     onDone();
   };
   if (live.length === 0) return null;

@@ -41,8 +41,8 @@ function Pod({ pod: { host, workers, tone }, isChosen, worker, toggle }) {
 /** @param {{worker: any, place: {x: number, y: number, size: number}, isPressed: boolean, onPress: () => void}} props */
 function Spoke({ worker, place: { x, y, size }, isPressed, onPress }) {
   const share = worker.slots ? Math.min(1, worker.active_jobs / worker.slots) : 0;
-  const told = `Worker ${worker.name}: ${worker.backoff ? `backing off (${worker.backoff})` : worker.state}, ${worker.active_jobs} of ${worker.slots} slots`;
-  return html`<g transform="translate(${x.toFixed(2)} ${y.toFixed(2)})"><${Key} label=${told} isPressed=${isPressed} onPress=${onPress}>
+  const label = `Worker ${worker.name}: ${worker.backoff ? `backing off (${worker.backoff})` : worker.state}, ${worker.active_jobs} of ${worker.slots} slots`;
+  return html`<g transform="translate(${x.toFixed(2)} ${y.toFixed(2)})"><${Key} label=${label} isPressed=${isPressed} onPress=${onPress}>
     <circle class="worker" r=${size} data-tone=${toneOfWorker(worker)} />
     <circle class="used" r=${size} pathLength="100" stroke-dasharray="${(share * 100).toFixed(1)} 100" data-tone=${toneOfWorker(worker)} transform="rotate(-90)" />
     ${size >= LABEL_SIZE ? html`<text class="in-worker" dy=".35em">${worker.active_jobs}/${worker.slots}</text>` : null}

@@ -3,7 +3,7 @@ import { html, useState } from "../../../base/html.js";
 import { hrefOf } from "../../../base/router.js";
 import { Empty } from "../../../parts/states.js";
 import { attempt, toast } from "../../../parts/toasts.js";
-import { tell } from "./commands.js";
+import { sendCommand } from "./commands.js";
 
 /** @param {{worker: any, onDone: () => void}} props */
 export function Stacks({ worker, onDone }) {
@@ -12,7 +12,7 @@ export function Stacks({ worker, onDone }) {
   const take = async () => {
     setBusy(true);
     await attempt(async () => {
-      const command = await tell(worker, "dump_stacks");
+      const command = await sendCommand(worker, "dump_stacks");
       if (command.state === "failed") throw new Error(command.error);
       if (command.state === "done") setAnswer(command.result);
       else toast("It has not answered yet: its event loop may be blocked, or it does not listen. Its log has the stack if a handler blocks it.", "bad");

@@ -38,7 +38,7 @@ function Whole({ worker, leases, commands, reload }) {
       ${may("operate") ? html`<${Commands} workers=${[worker]} onDone=${reload} />` : null}</div>
     <div class="columns">
       <section class="card"><h2>About it</h2><${Facts} worker=${worker} /></section>
-      <section class="card"><h2>Told to do</h2><${Told} commands=${commands} /></section>
+      <section class="card"><h2>Told to do</h2><${Given} commands=${commands} /></section>
     </div>
     <section class="card"><div class="copyable"><h2>Leases</h2>
       ${may("operate") && !isLive && leases.length ? html`<${TakeBack} jobs=${leases.length} worker=${worker} minutes=${sinceRenewal(leases)} onDone=${reload} />` : null}</div><${Leases} leases=${leases} slots=${worker.slots} /></section>
@@ -79,7 +79,7 @@ function Leases({ leases, slots }) {
 }
 
 /** @param {{commands: any[]}} props */
-function Told({ commands }) {
+function Given({ commands }) {
   if (commands.length === 0) return html`<${Empty}>Nobody has told it anything.<//>`;
   return html`<div class="scroll"><table><thead><tr><th>Command</th><th class="tight">State</th><th>When</th><th>Answer</th></tr></thead>
     <tbody>${commands.map((each) => html`<tr key=${each.id}><td>${each.command}${each.args.slots ? ` ${each.args.slots}` : ""}${each.args.job_id ? html` <a href=${hrefOf(`/jobs/${each.args.job_id}`)}>${String(each.args.job_id)}</a>` : null}</td>

@@ -27,9 +27,9 @@ class Command(BaseCommand):
 
     def run_from_argv(self, argv: list[str]) -> None:
         """`manage.py leasehold [--backend ALIAS] WORDS…`; all words are for our command line."""
-        alias, words = split_backend(argv[2:])
+        alias, arguments = split_backend(argv[2:])
         set_up(os.environ, backend_to_serve(alias))
-        sys.argv = [f"{os.path.basename(argv[0])} {argv[1]}", *words]
+        sys.argv = [f"{os.path.basename(argv[0])} {argv[1]}", *arguments]
         main()
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -41,13 +41,13 @@ class Command(BaseCommand):
         self.run_from_argv(["manage.py", "leasehold", *args, *options["words"]])
 
 
-def split_backend(words: Sequence[str]) -> tuple[str | None, list[str]]:
+def split_backend(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
     """The backend that the first words name, and the others."""
-    if words[:1] == ["--backend"] and len(words) > 1:
-        return words[1], [*words[2:]]
-    if words and words[0].startswith("--backend="):
-        return words[0].partition("=")[2], [*words[1:]]
-    return None, [*words]
+    if arguments[:1] == ["--backend"] and len(arguments) > 1:
+        return arguments[1], [*arguments[2:]]
+    if arguments and arguments[0].startswith("--backend="):
+        return arguments[0].partition("=")[2], [*arguments[1:]]
+    return None, [*arguments]
 
 
 def set_up(environ: MutableMapping[str, str], backend: Backend) -> None:

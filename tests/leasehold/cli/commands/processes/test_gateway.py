@@ -20,7 +20,7 @@ class Recording(Services):
         self.app: App | None = None
 
     def run_gateway(
-        self, settings: Settings, app: App | None = None, is_told: Callable[[], bool] = bool, *, waits: bool = True
+        self, settings: Settings, app: App | None = None, must_stop: Callable[[], bool] = bool, *, waits: bool = True
     ) -> int:
         self.settings = settings
         self.app = app

@@ -98,13 +98,13 @@ async def test_where_the_catalogue_may_choose_the_queue_the_statement_wakes_work
 
     monkeypatch.setattr(Convoy, "enqueue", record)
 
-    def take_turn(_doorbell: Doorbell) -> bool:
+    def take_over(_doorbell: Doorbell) -> bool:
         return False
 
     def ring(_doorbell: Doorbell, queues: set[str]) -> None:
         rings.append(queues)
 
-    monkeypatch.setattr(Doorbell, "take_turn", take_turn)
+    monkeypatch.setattr(Doorbell, "take_over", take_over)
     monkeypatch.setattr(Doorbell, "ring", ring)
     async with open_client(database.dsn) as client, open_client(database.dsn, app=shop()) as knowing:
         await client.enqueue("charge", {"order_id": 7})

@@ -14,7 +14,7 @@ async def test_buckets_are_filled_up_to_now_and_nothing_more_happens(database: D
         await enqueue_groups(connection, [*"aaaa", "free"])
         await SqlWorker(connection).claim(10)
         await freeze(connection, "2026-03-01 12:00:02Z")
-        await connection.call("settle_buckets", "default")
+        await connection.call("refill_buckets", "default")
         rows = await connection.fetch(
             "select key_group, tokens, extract(second from filled_at)::int from leasehold.rate_buckets"
         )

@@ -8,7 +8,7 @@
 -- Returns     as claim_unique_keys
 -- Errors      none
 -- Tables      unique_jobs as claim_unique_keys, jobs (row locks, never waited for with another one)
-create or replace function leasehold.hold_unique_jobs(unique_keys text[], job_ids bigint[], with_jobs boolean[], at timestamptz)
+create or replace function leasehold.lock_unique_jobs(unique_keys text[], job_ids bigint[], with_jobs boolean[], at timestamptz)
 returns table (unique_key text, job_id bigint, since timestamptz, is_mine boolean) language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
 #variable_conflict use_column
@@ -18,16 +18,16 @@ declare
     v_busy   bigint;
     v_held   record;
 begin
-    if not coalesce(true = any (hold_unique_jobs.with_jobs), false) then
-        return query select * from leasehold.claim_unique_keys(hold_unique_jobs.unique_keys, hold_unique_jobs.job_ids, hold_unique_jobs.at);
+    if not coalesce(true = any (lock_unique_jobs.with_jobs), false) then
+        return query select * from leasehold.claim_unique_keys(lock_unique_jobs.unique_keys, lock_unique_jobs.job_ids, lock_unique_jobs.at);
         return;
     end if;
     loop
         begin
             select array_agg(k.unique_key) as keys, array_agg(k.job_id) as ids, array_agg(k.since) as since, array_agg(k.is_mine) as mine into v_held
-              from leasehold.claim_unique_keys(hold_unique_jobs.unique_keys, hold_unique_jobs.job_ids, hold_unique_jobs.at) k;
+              from leasehold.claim_unique_keys(lock_unique_jobs.unique_keys, lock_unique_jobs.job_ids, lock_unique_jobs.at) k;
             v_wanted := array(select h.job_id from unnest(v_held.keys, v_held.ids) h(unique_key, job_id)
-                                join unnest(hold_unique_jobs.unique_keys, hold_unique_jobs.with_jobs) w(unique_key, with_job) on w.unique_key = h.unique_key
+                                join unnest(lock_unique_jobs.unique_keys, lock_unique_jobs.with_jobs) w(unique_key, with_job) on w.unique_key = h.unique_key
                                where w.with_job);
             v_locked := array(select j.id from leasehold.jobs j where j.id = any (v_wanted) for no key update skip locked);
             select min(j.id) into v_busy from leasehold.jobs j where j.id = any (v_wanted) and j.id <> all (v_locked);

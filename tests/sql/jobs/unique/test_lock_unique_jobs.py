@@ -16,7 +16,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 async def hold(caller: Caller, *, with_job: bool = True) -> tuple[int, bool]:
-    (row,) = await caller.call("hold_unique_jobs", ["k"], [9], [with_job], NOW)
+    (row,) = await caller.call("lock_unique_jobs", ["k"], [9], [with_job], NOW)
     return row["job_id"], row["is_mine"]
 
 

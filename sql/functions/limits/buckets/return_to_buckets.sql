@@ -6,7 +6,7 @@
 -- Returns     nothing
 -- Errors      none
 -- Tables      advisory locks of queues (waited for, 50 ms each), limits (read), rate_buckets
-create or replace function leasehold.return_tokens(queues text[], key_groups text[], claimed_ats timestamptz[]) returns void language plpgsql
+create or replace function leasehold.return_to_buckets(queues text[], key_groups text[], claimed_ats timestamptz[]) returns void language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
 #variable_conflict use_column
 declare
@@ -14,13 +14,13 @@ declare
     v_queue text;
 begin
     for v_queue in
-        select distinct l.queue from leasehold.limits l where l.queue = any (return_tokens.queues) and l.rate is not null order by 1
+        select distinct l.queue from leasehold.limits l where l.queue = any (return_to_buckets.queues) and l.rate is not null order by 1
     loop
         continue when not leasehold.wait_for_queue(v_queue);
         with returned as materialized (
             select u.key_group, m.rate, m.burst, count(*) filter (where u.claimed_at > m.set_at and u.claimed_at >= k.full_at) as jobs
               from (select g.key_group, r.claimed_at
-                      from unnest(return_tokens.queues, return_tokens.key_groups, return_tokens.claimed_ats) r(queue, key_group, claimed_at)
+                      from unnest(return_to_buckets.queues, return_to_buckets.key_groups, return_to_buckets.claimed_ats) r(queue, key_group, claimed_at)
                      cross join lateral (values (''), (r.key_group)) g(key_group)
                      where r.queue = v_queue and g.key_group is not null) u
              cross join lateral (select l.rate, l.burst, l.set_at from leasehold.limits l
