@@ -13,7 +13,7 @@ import trio
 import leasehold
 from leasehold.actors.leases import keeper
 from leasehold.database import open_database
-from leasehold.errors import ActorFailed, BadInput, DatabaseUnavailable, SchemaMismatch
+from leasehold.errors import ActorFailed, BadInput, ChainFailed, DatabaseUnavailable, SchemaMismatch
 from leasehold.events import WorkerStopping
 from tests.support.flavours import in_flavour, under_asyncio
 from tests.support.working import unhurried
@@ -101,6 +101,19 @@ async def test_under_asyncio_handlers_of_asyncio_run_too(database_url: str) -> N
 
     async with leasehold.worker(app, database_url), leasehold.open_client(database_url, app=app) as client:
         assert await client.wait(await client.enqueue(add.new(a=1, b=2))) == 3
+
+
+async def test_statements_of_its_handlers_have_the_seconds_that_those_of_its_client_have(database_url: str) -> None:
+    app = leasehold.App()
+
+    @app.kind(max_attempts=1)
+    async def sleep(job: leasehold.Job) -> None:
+        async with job.complete() as tx:
+            await tx.execute("select pg_sleep(600)")
+
+    async with leasehold.open_client(database_url, timeout=3) as client, leasehold.worker(app, client):
+        with pytest.raises(ChainFailed, match="did not answer in time"):
+            await client.wait(await client.enqueue("sleep"))
 
 
 async def test_at_the_end_of_the_block_running_jobs_may_finish(database_url: str) -> None:
