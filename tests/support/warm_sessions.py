@@ -58,9 +58,13 @@ class _Session:
         self._is_whole = True  # nothing was said that the server does not answer yet
         self._owed = 1  # answers
         self._has_refused = False
-        self.socket.connect(place)
-        self.socket.sendall(startup)
-        self.greeting = self._hear_all()
+        try:
+            self.socket.connect(place)
+            self.socket.sendall(startup)
+            self.greeting = self._hear_all()
+        except BaseException:
+            self.socket.close()
+            raise
 
     def hear(self) -> bytes:
         """What comes from the server; nothing when it has ended."""
