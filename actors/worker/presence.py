@@ -114,6 +114,7 @@ class Presence:
         self._is_urgent = is_urgent or Signal()
         self._place = place
         self._beaten_at = float("-inf")
+        self._riding = vitals()
         self.worker_name = ""
 
     async def register(self, caller: Caller | None = None) -> None:
@@ -148,6 +149,7 @@ class Presence:
         if not is_due(trio.current_time() - self._beaten_at, pace, next_in):
             return {}
         self._pace, now = pace, self._vitals()
+        self._riding = now
         vitals = {name: getattr(now, name) for name in Vitals.__struct_fields__ if name != "usage"}
         vitals |= {"heartbeat_seconds": pace} | (now.usage._asdict() if now.usage else {})
         return {"incarnation": self._identity.incarnation, "vitals": msgspec.json.encode(vitals).decode()}
@@ -156,12 +158,15 @@ class Presence:
         """The poll has sent the heartbeat. If the row is gone or there are commands, a heartbeat of our own goes after it."""
         if (is_known := row.get("is_known")) is None:
             return  # a database of the release before
-        self._beaten(row)
+        self._beaten(row, self._riding)
         if not is_known or row["are_told"]:
             self.beat_soon()
 
-    def _beaten(self, row: Row) -> None:
+    def _beaten(self, row: Row, said: Vitals) -> None:
         self._beaten_at = trio.current_time()
+        now = self._vitals()
+        if (now.listening, now.state, now.slots) != (said.listening, said.state, said.slots):
+            self.beat_soon()  # two heartbeats may have been on their way at once, and the older one have come last
         # On a database of the release before all listen; one that does not know the worker knows no place for it.
         if (is_to_listen := row.get("is_to_listen", True)) is not None:
             self._place(is_to_listen, row.get("idle_alike", 1))
@@ -177,7 +182,7 @@ class Presence:
             now.memory, now.cpu, now.backoff, now.backoff_for, now.lost_wake_ups,
             *(now.usage or (None, None, None)), heartbeat_seconds=self._pace,
         )  # fmt: skip
-        self._beaten(row)
+        self._beaten(row, now)
         if not row["is_known"]:
             await self.register()
             self.beat_soon()  # a new row says ready, whatever the worker is

@@ -207,6 +207,23 @@ async def _has_beaten(presence: Presence) -> bool:
     return presence.ask(0.0) == {}
 
 
+async def test_what_changes_while_a_poll_has_a_heartbeat_with_it_is_said_again(database: Database) -> None:
+    """Else a worker that has begun to listen may be shown as deaf until its next heartbeat, and nobody wakes it."""
+    identity, shows = an_identity(), [msgspec.structs.replace(READY, listening=False)]
+    presence = Presence(database, identity, About(kinds=[], host="h"), 600.0, lambda: shows[-1])
+    await presence.register()
+    caller = FragileCaller(database)
+    caller.before = lambda _: shows.append(READY)
+    look = SharedPoll(caller, identity, PollDecay(600.0), Turns())
+    look.carry(presence)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(supervise, presence)
+        await eventually(lambda: _has_beaten(presence))
+        await look.ask()
+        await eventually(lambda: database.fetch("select from leasehold.workers where listening"))
+        nursery.cancel_scope.cancel()
+
+
 async def test_where_polls_are_rarer_than_heartbeats_it_beats_with_each_and_says_so(database: Database) -> None:
     identity = an_identity()
     presence = presence_of(database, identity)
