@@ -163,7 +163,7 @@ class Probes:
         self._is_draining = is_draining
         self._has_begun = has_begun
         self._attempts = Attempts(observers) if self._workers else None
-        self._stuck_seconds = max(STUCK_SECONDS, 3 * settings.poll_seconds)
+        self._stuck_seconds = max(STUCK_SECONDS, 3 * settings.poll_seconds, 3 * settings.heartbeat_seconds)
         self._watched = [each for actor in actors for each in _watched(actor)]
         self.health = Health(settings.probe_stale_seconds)
 

@@ -205,8 +205,8 @@ class Dispatcher:
             await self._wait(next_due)
 
     async def _poll_once(self, size: int) -> None:
-        """Claim in the next round if there may be a job, else wait. Each minute, or in twelve polls, one claims all the same, to
-        look closer: in a large fleet, whose polls are rare, it is enough that some do."""
+        """Claim in the next round if there may be a job, else wait. Each minute a poll claims all the same, to look closer; in a
+        large fleet, where each polls rarely, one in twelve does."""
         next_claim = await self.look.ask()
         self._found_nothing = not isinstance(next_claim, float) or next_claim > 0
         self._expects_more = next_claim is not None
@@ -214,11 +214,15 @@ class Dispatcher:
             self._is_poll = False
             return
         self._counts["looks"] += 1
-        if monotonic() >= self._claimed_at + max(SWEEP_SECONDS, SWEEP_POLLS * self._poll.longest):
+        if monotonic() >= self._claimed_at + self._sweep_seconds():
             self._is_poll = False
             if await self._claim(size) > 0 or self._mode.is_draining or self._reconciler.is_new_connection:
                 return
         await self._wait(next_claim)
+
+    def _sweep_seconds(self) -> float:
+        poll = self._poll.longest
+        return SWEEP_SECONDS if poll <= self._settings.poll_seconds else max(SWEEP_SECONDS, SWEEP_POLLS * poll)
 
     def _claim_size(self) -> int:
         slots = self._mode.slots
@@ -295,7 +299,7 @@ class Dispatcher:
             # A slot has become free. Where there was nothing more for the last one, a poll, which costs less, asks before a claim.
             self._is_poll = self._found_nothing and not self._rung
         elif seconds < poll and isinstance(next_due, float) and next_due > 0:
-            self._poll.reset()
+            self._poll.hurry()
         else:
             self._is_poll = True
             self._unheard = seconds >= UNHEARD_AFTER and self._switchboard.listening and not self._overheard

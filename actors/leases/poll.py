@@ -23,7 +23,8 @@ FIRST_POLL_SECONDS = 0.020
 LONGER = 4
 MOST_POLLERS = 32
 ASLEEP_AFTER = 600.0
-"""Seconds without a job after which a worker of a large fleet polls, and beats, half as often."""
+"""Seconds without a job after which a worker of a large fleet polls and beats more rarely."""
+ASLEEP_HEARTBEAT = 60.0
 
 
 def poll_of_each(poll: float, workers: int, heartbeat: float) -> float:
@@ -32,9 +33,9 @@ def poll_of_each(poll: float, workers: int, heartbeat: float) -> float:
     return max(poll, min(poll * workers / MOST_POLLERS, 0.9 * heartbeat))
 
 
-def beat_of_each(heartbeat: float, poll: float) -> float:
-    """Seconds between heartbeats that ride on polls: two of them in one, where the next poll comes after one and before two."""
-    return 2 * heartbeat if heartbeat < poll <= 2 * heartbeat else heartbeat
+def asleep_heartbeat(heartbeat: float) -> float:
+    """Seconds between the heartbeats of a worker that is asleep: twice as many, up to a minute. Probes and wake-ups count on it."""
+    return max(heartbeat, min(2 * heartbeat, ASLEEP_HEARTBEAT))
 
 
 class PollDecay:
@@ -60,18 +61,28 @@ class PollDecay:
         self._next = FIRST_POLL_SECONDS
 
     @property
+    def is_asleep(self) -> bool:
+        """Whether polls are rarer than those of the rest of the fleet, after ten minutes without a job."""
+        return self._asleep > self._awake and self._clock() >= self._active_at + ASLEEP_AFTER
+
+    @property
     def longest(self) -> float:
         """The present poll interval."""
-        return self._asleep if self._clock() >= self._active_at + ASLEEP_AFTER else self._awake
+        return self._asleep if self.is_asleep else self._awake
 
     def share(self, poll: float, workers: int, heartbeat: float) -> None:
-        """So many idle workers poll in turns. Who had no job for long has heartbeats of twice the length to do so."""
-        self._awake, self._asleep = (poll_of_each(poll, workers, each) for each in (heartbeat, 2 * heartbeat))
+        """So many idle workers poll in turns. Who had no job for long has longer between heartbeats to do so."""
+        self._awake = poll_of_each(poll, workers, heartbeat)
+        self._asleep = poll_of_each(poll, workers, asleep_heartbeat(heartbeat))
 
     def reset(self, *, later: bool = False) -> None:
-        """There was activity. `later`: leave out the first look."""
-        self._next = FIRST_POLL_SECONDS * (LONGER if later else 1)
+        """There was a job. `later`: leave out the first look."""
+        self.hurry(later=later)
         self._active_at = self._clock()
+
+    def hurry(self, *, later: bool = False) -> None:
+        """There may be a job soon."""
+        self._next = FIRST_POLL_SECONDS * (LONGER if later else 1)
 
     def wait(self) -> float:
         """Seconds until the next look; each call without activity makes it four times as long. Jittered by a tenth, at the end
@@ -97,8 +108,8 @@ class TakesTurns(Protocol):
 class Rides(Protocol):
     """Asks something along with a poll."""
 
-    def ask(self, next_in: float) -> Mapping[str, object]:
-        """Its parameters of `look_for_work`; none where it need not ask before the next poll, in `next_in` seconds."""
+    def ask(self, poll: PollDecay) -> Mapping[str, object]:
+        """Its parameters of `look_for_work`; none where it need not ask before the next poll."""
         ...
 
     def take_answer(self, row: Row) -> None:
@@ -134,7 +145,7 @@ class SharedPoll:
         queues = list(self._identity.queues)
         if self._sweeper is None:
             return await self._connection.call_value("next_claim_in", queues)
-        asked = [(rider, rider.ask(self._poll.longest)) for rider in self._riders]
+        asked = [(rider, rider.ask(self._poll)) for rider in self._riders]
         asked = [(rider, params) for rider, params in asked if params]
         riding: dict[str, Any] = {"incarnation": self._identity.incarnation}
         riding |= {name: value for _, params in asked for name, value in params.items()}
@@ -159,9 +170,9 @@ class EpochRider:
     def __init__(self, watch: EpochWatch) -> None:
         self._watch = watch
 
-    def ask(self, next_in: float) -> Mapping[str, object]:
+    def ask(self, poll: PollDecay) -> Mapping[str, object]:
         """The epoch that the process is in and its last position, where it is time to ask."""
-        watch = self._watch
+        watch, next_in = self._watch, poll.longest
         watch.rides_by = trio.current_time() + 1.2 * next_in
         if watch.epoch is None or not is_due(trio.current_time() - watch.asked_at, LOOK_SECONDS, next_in):
             return {}

@@ -16,7 +16,7 @@ import msgspec
 import trio
 
 from leasehold.actors.identity import State, WorkerIdentity
-from leasehold.actors.leases.poll import beat_of_each, is_due
+from leasehold.actors.leases.poll import PollDecay, asleep_heartbeat, is_due
 from leasehold.actors.worker.machine import Usage
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller, Row
@@ -84,7 +84,7 @@ class Presence:
     """Keeps the row of this process in `leasehold.workers` up to date.
 
     A heartbeat comes every `seconds`, with a poll of the dispatcher where there are some, and at once when `is_urgent` is set.
-    Where polls have become rarer than that, it comes with each, and says so: by this others take a worker for dead.
+    Where the worker is asleep, it comes more rarely, and says so: by this others take a worker for dead.
 
     Attributes:
         worker_name: the friendly name; empty before `register`.
@@ -143,10 +143,10 @@ class Presence:
             if await self._is_urgent.wait(rest):
                 return
 
-    def ask(self, next_in: float) -> Mapping[str, object]:
-        """A heartbeat for the poll to take along, where one is due before the next poll, in `next_in` seconds."""
-        pace = beat_of_each(self._seconds, next_in)
-        if not is_due(trio.current_time() - self._beaten_at, pace, next_in):
+    def ask(self, poll: PollDecay) -> Mapping[str, object]:
+        """A heartbeat for the poll to take along, where one is due before the next poll."""
+        pace = asleep_heartbeat(self._seconds) if poll.is_asleep else self._seconds
+        if not is_due(trio.current_time() - self._beaten_at, pace, poll.longest):
             return {}
         self._pace, now = pace, self._vitals()
         self._riding = now

@@ -115,7 +115,7 @@ CODE_BUGS: tuple[CodeBug, ...] = (
         "woken and never polling",
         "a worker that finds nothing waits for a notification alone",
         "actors/leases/poll.py",
-        "current = min(self._next, self.longest)",
+        "current = min(self._next, longest)",
         "current = 3600.0",
         one_plain_job,
         ("I16",),

@@ -195,8 +195,8 @@ def end_copies() -> list[int | None]:
 
 def _wait_for_a_signal(ready: Any) -> None:
     ready.set()
-    while True:
-        signal.pause()
+    while True:  # and not `signal.pause`, before which one may come
+        time.sleep(0.05)
 
 
 @app.kind()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import os
 import signal
+import threading
 from collections.abc import Callable
 from socket import socket
 from types import FrameType
@@ -28,7 +29,15 @@ def undo_in_copies(handler: Callable[[int, FrameType | None], object]) -> None:
     """In a copy of this process that a handler forks, the signals that have this handler do again what they do in any program.
 
     Otherwise the copy would ignore them, and write them to a descriptor that it shares with us: a signal to it would be one to us.
+    While the copy is made they wait, so one that comes at once is not lost on our handler.
     """
+    kept = threading.local()
+
+    def block() -> None:
+        kept.mask = signal.pthread_sigmask(signal.SIG_BLOCK, stop_signals())
+
+    def unblock() -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, kept.mask)
 
     def undo() -> None:
         ours = [number for number in stop_signals() if signal.getsignal(number) is handler]
@@ -36,8 +45,9 @@ def undo_in_copies(handler: Callable[[int, FrameType | None], object]) -> None:
             signal.set_wakeup_fd(-1)
         for number in ours:
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+        unblock()
 
-    os.register_at_fork(after_in_child=undo)
+    os.register_at_fork(before=block, after_in_parent=unblock, after_in_child=undo)
 
 
 def close_in_copies(ours: socket | TransportSocket) -> None:

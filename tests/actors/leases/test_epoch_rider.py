@@ -55,10 +55,10 @@ async def test_a_poll_that_went_to_a_standby_says_so(database: Database) -> None
 async def test_it_rides_again_only_when_it_is_time(database: Database) -> None:
     watch, look = await riding(database)
     rider = EpochRider(watch)
-    assert rider.ask(5.0) == {"known": watch.epoch, "seen": watch.position}
+    assert rider.ask(PollDecay(5.0)) == {"known": watch.epoch, "seen": watch.position}
     await look.ask()
-    assert rider.ask(5.0) == {}
-    assert rider.ask(LOOK_SECONDS) != {}
+    assert rider.ask(PollDecay(5.0)) == {}
+    assert rider.ask(PollDecay(LOOK_SECONDS)) != {}
 
 
 class Asked:
@@ -79,7 +79,7 @@ async def test_who_rides_on_rare_polls_asks_for_nothing_in_between(autojump_cloc
         nursery.start_soon(EpochLooker(watch, asked).run)  # type: ignore[arg-type]
         await trio.sleep(2.5 * LOOK_SECONDS)
         assert asked.times == 3
-        EpochRider(watch).ask(10 * LOOK_SECONDS)
+        EpochRider(watch).ask(PollDecay(10 * LOOK_SECONDS))
         await trio.sleep(11 * LOOK_SECONDS)
         assert asked.times == 3
         await trio.sleep(2 * LOOK_SECONDS)

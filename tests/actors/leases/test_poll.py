@@ -11,7 +11,7 @@ from leasehold.actors.leases.poll import (
     FIRST_POLL_SECONDS,
     PollDecay,
     SharedPoll,
-    beat_of_each,
+    asleep_heartbeat,
     is_due,
     poll_of_each,
 )
@@ -40,8 +40,8 @@ class Passenger:
         self.asked = 0
         self.heard: list[object] = []
 
-    def ask(self, next_in: float) -> Mapping[str, object]:
-        assert next_in == 5.0
+    def ask(self, poll: PollDecay) -> Mapping[str, object]:
+        assert poll.longest == 5.0
         self.asked += 1
         return {"known": 1} if self.asked % 2 else {}
 
@@ -115,10 +115,26 @@ def test_in_a_small_fleet_it_goes_on_polling_as_before() -> None:
     assert poll.longest == awake
 
 
-@pytest.mark.parametrize(
-    ("poll", "beat"), [(5.0, 30.0), (27.0, 30.0), (30.0, 30.0), (54.0, 60.0), (60.0, 60.0), (61.0, 30.0)]
-)
-def test_heartbeats_are_as_rare_as_polls_where_the_next_one_comes_after_one_and_before_two(
-    poll: float, beat: float
-) -> None:
-    assert beat_of_each(30.0, poll) == beat
+@pytest.mark.parametrize(("awake", "asleep"), [(1.0, 2.0), (30.0, 60.0), (40.0, 60.0), (60.0, 60.0), (600.0, 600.0)])
+def test_who_is_asleep_beats_half_as_often_but_once_a_minute(awake: float, asleep: float) -> None:
+    assert asleep_heartbeat(awake) == asleep
+
+
+def test_where_heartbeats_are_a_minute_apart_nobody_sleeps_more_deeply() -> None:
+    now = 0.0
+    poll = PollDecay(5.0, clock=lambda: now)
+    poll.share(5.0, workers=5_000, heartbeat=60.0)
+    now = ASLEEP_AFTER
+    assert not poll.is_asleep
+    assert poll.longest == pytest.approx(54.0)
+
+
+def test_waiting_for_a_due_job_keeps_nobody_awake() -> None:
+    now = 0.0
+    poll = PollDecay(5.0, clock=lambda: now)
+    poll.share(5.0, workers=500, heartbeat=30.0)
+    now = ASLEEP_AFTER
+    poll.hurry()
+    assert poll.is_asleep
+    poll.reset()
+    assert not poll.is_asleep

@@ -7,7 +7,7 @@ import msgspec
 import trio
 
 from leasehold.actors.identity import WorkerIdentity
-from leasehold.actors.leases.poll import PollDecay, SharedPoll
+from leasehold.actors.leases.poll import ASLEEP_AFTER, PollDecay, SharedPoll
 from leasehold.actors.supervise import supervise
 from leasehold.actors.worker.presence import About, Presence, Vitals, WorkerCommand, package_version
 from leasehold.client import Client
@@ -161,8 +161,8 @@ async def test_a_heartbeat_that_a_poll_took_along_need_not_be_sent_again(databas
     await look.ask()
     [shown] = await Client(database).workers.list()
     assert (shown.slots, shown.memory) == (4, 0.5)
-    assert presence.ask(5.0) == {}
-    assert presence.ask(60.0) != {}
+    assert presence.ask(PollDecay(5.0)) == {}
+    assert presence.ask(PollDecay(60.0)) != {}
 
 
 async def test_a_command_of_which_a_poll_learns_is_carried_out_by_a_heartbeat(database: Database) -> None:
@@ -204,7 +204,7 @@ async def test_a_worker_whose_row_is_gone_learns_of_it_by_a_poll_and_registers_a
 
 
 async def _has_beaten(presence: Presence) -> bool:
-    return presence.ask(0.0) == {}
+    return presence.ask(PollDecay(0.0)) == {}
 
 
 async def test_what_changes_while_a_poll_has_a_heartbeat_with_it_is_said_again(database: Database) -> None:
@@ -224,11 +224,13 @@ async def test_what_changes_while_a_poll_has_a_heartbeat_with_it_is_said_again(d
         nursery.cancel_scope.cancel()
 
 
-async def test_where_polls_are_rarer_than_heartbeats_it_beats_with_each_and_says_so(database: Database) -> None:
-    identity = an_identity()
-    presence = presence_of(database, identity)
+async def test_a_worker_that_is_asleep_beats_more_rarely_and_says_so(database: Database) -> None:
+    identity, now = an_identity(), 0.0
+    presence = Presence(database, identity, About(kinds=[], host="h"), 30.0, lambda: READY)
     await presence.register()
-    look = SharedPoll(database, identity, PollDecay(108.0), Turns())
+    poll = PollDecay(5.0, clock=lambda: now)
+    poll.share(5.0, workers=500, heartbeat=30.0)
+    look = SharedPoll(database, identity, poll, Turns())
     look.carry(presence)
 
     async def promised() -> object:
@@ -236,6 +238,9 @@ async def test_where_polls_are_rarer_than_heartbeats_it_beats_with_each_and_says
         return row["heartbeat_seconds"]
 
     await look.ask()
-    assert await promised() == 120.0
-    await presence.beat()
+    assert await promised() == 30.0
+    now = ASLEEP_AFTER
+    await look.ask()
     assert await promised() == 60.0
+    await presence.beat()
+    assert await promised() == 30.0

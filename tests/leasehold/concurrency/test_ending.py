@@ -48,3 +48,24 @@ def test_a_bare_thread_keeps_no_process_alive() -> None:
     start_bare(look)
     assert told.wait(PATIENCE)
     assert seen == [True]
+
+
+EARLY = """
+import os, signal
+os.register_at_fork(after_in_child=lambda: os.kill(os.getpid(), signal.SIGTERM))
+from leasehold.concurrency.ending import undo_in_copies
+def ours(*_): print("heard")
+undo_in_copies(ours)
+signal.signal(signal.SIGTERM, ours)
+if (copy := os.fork()) == 0:
+    os._exit(3)
+print(-os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]))
+os.kill(os.getpid(), signal.SIGTERM)
+"""
+
+
+@pytest.mark.acceptance
+def test_a_signal_to_a_copy_that_has_just_been_made_is_not_lost() -> None:
+    """`multiprocessing` ends the workers of a pool so, and would wait for them for ever."""
+    done = subprocess.run([sys.executable, "-c", EARLY], capture_output=True, text=True, check=True, timeout=PATIENCE)
+    assert done.stdout.split() == [str(signal.SIGTERM.value), "heard"]
