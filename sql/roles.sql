@@ -23,7 +23,7 @@ declare
         ('worker', 'claims, renews and settles jobs, and enqueues what follows: `leasehold run worker`', 'producer waiter',
          'acknowledge_command add_payload adopt_jobs assert_lease block_jobs cancel_job claim_jobs complete_job complete_jobs continue_jobs
          count_identities declare_kinds fail_jobs fail_unreadable_jobs find_epoch follow_clock get_job_blockers get_job_timeline get_payload
-         heartbeat_worker held_jobs list_payloads list_row_holders list_unblocked_jobs look_for_work name_payload next_claim_in
+         heartbeat_worker held_jobs list_cancels list_payloads list_row_holders list_unblocked_jobs look_for_work name_payload next_claim_in
          next_look_in reap_jobs register_worker release_jobs renew_leases report_losses report_progress reschedule_jobs return_identity
          start_jobs stop_worker take_identity take_reap_turn write_job_logs'),
         ('maintainer', '`leasehold run scheduler reaper`: due jobs, schedules, expired leases, partitions, rollups', '',
@@ -35,7 +35,7 @@ declare
         ('reader', 'looks at everything but the hashes of tokens: dashboards, people', '',
          'audit_jobs bucket_bounds count_changes count_identities count_jobs describe_schedule desired_workers explain_job explain_queue
          find_page_end get_capacity get_chain get_chains get_command get_horizon get_job get_job_blockers get_job_errors get_job_logs
-         get_job_progress get_job_timeline get_last_completion get_payload get_rates get_schedule get_totals get_worker has_renewed is_alive is_small
+         get_job_progress list_cancels get_last_completion get_payload get_rates get_schedule get_totals get_worker has_renewed is_alive is_small
          list_arrivals list_blocked_jobs list_capacity list_chain_graph list_chain_jobs list_chains list_changes list_commands list_epochs
          list_failure_groups list_failures list_group_failures list_identities list_jobs list_key_groups list_key_jobs list_kinds
          list_leases list_limits list_minutes list_new_logs list_oldest_ready list_payloads list_progress

@@ -5,11 +5,12 @@ A notice and a refused renewal bring no more than the word `cancelled`. Nobody p
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 
 import trio
 
-from leasehold.actors.attempts.held_job import CANCELLED, HeldJob, Told
+from leasehold.actors.attempts.held_job import CANCELLED, HeldJob
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller
 from leasehold.errors import LeaseholdError
@@ -38,23 +39,27 @@ class Cancels:
 
     async def run(self) -> None:
         """Read and tell until cancelled."""
-        while True:
-            await self._asked.wait()
-            cancelled, self._cancelled = self._cancelled, []
-            try:
-                with trio.move_on_after(READ_SECONDS):
-                    async with trio.open_nursery() as nursery:
-                        for held in cancelled:
-                            nursery.start_soon(self._tell, held)
-            finally:
-                for held in cancelled:
-                    held.lose(CANCELLED)
+        async with trio.open_nursery() as nursery:
+            while True:
+                await self._asked.wait()
+                # A job is here several times where it was refused a renewal before it was told.
+                cancelled = {(held.id, held.attempt): held for held in self._cancelled if held.lost is None}
+                self._cancelled.clear()
+                nursery.start_soon(self._tell, cancelled)
 
-    async def _tell(self, held: HeldJob) -> None:
-        """With the message and who wrote it, from the end of this very attempt."""
-        found: Told | None = None
-        with suppress(LeaseholdError):
-            for row in await self._caller.call("get_job_timeline", held.id):
-                if row["event"] == CANCELLED and row["attempt"] == held.attempt:
-                    found = row["message"], row["actor"]
-        held.lose(CANCELLED, found)
+    async def _tell(self, cancelled: dict[tuple[int, int], HeldJob]) -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._lose_all, cancelled.values())
+            with suppress(LeaseholdError):
+                for row in await self._caller.call("list_cancels", [job_id for job_id, _ in cancelled]):
+                    if (held := cancelled.get((row["job_id"], row["attempt"]))) is not None:
+                        held.lose(CANCELLED, (row["reason"], row["cancelled_by"]))
+            nursery.cancel_scope.cancel()
+
+    async def _lose_all(self, cancelled: Iterable[HeldJob]) -> None:
+        """In time, whether the database answers or not: a statement that is given up takes its time to end."""
+        try:
+            await trio.sleep(READ_SECONDS)
+        finally:
+            for held in cancelled:
+                held.lose(CANCELLED)

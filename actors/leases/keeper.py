@@ -201,6 +201,7 @@ class Keeper:
                 held.renew_at = asked_at + 1.0
             else:
                 self._counts["lost"] += 1
+                held.renew_at = asked_at + 1.0  # the loop takes its time to tell it
                 portal.run_sync_soon(self._lose, held, reason)
 
     def _report_blocked_loop(self) -> None:

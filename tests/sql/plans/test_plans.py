@@ -125,6 +125,7 @@ async def use_everything(reserved: ReservedConnection) -> None:
         await reserved.call("drop_limit", "warm", "*")
         for name in ("get_job", "get_job_timeline", "get_chain", "list_chain_jobs", "list_blocked_jobs"):
             await reserved.call(name, 1)
+        await reserved.call("list_cancels", [1])
         await reserved.call("list_chains")
         await reserved.call("watch_chains", [1, 2], 60.0)
         made = await enqueue_many(
@@ -221,6 +222,7 @@ def calls(full: Full, reserved: ReservedConnection) -> Calls:
         "explain one behind others": (MANY // 4, lambda: reserved.call("explain_job", first_id + 4 * MANY - 1)),
         "get": (1, lambda: reserved.call("get_job", job_id)),
         "timeline": (1, lambda: reserved.call("get_job_timeline", job_id)),
+        "cancels": (BATCH, lambda: reserved.call("list_cancels", [job["job_id"] for job in batch])),
         "list": (50, lambda: reserved.call("list_jobs")),
         "list failed jobs": (50, lambda: reserved.call("list_jobs", "failed")),
         "find the end of a page": (50, lambda: reserved.call("find_page_end", None, None, None, 50)),
