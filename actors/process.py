@@ -12,6 +12,7 @@ from leasehold.actors.epochs import EpochLooker, EpochWatch
 from leasehold.actors.supervise import Outage, nobody, supervise
 from leasehold.app import App
 from leasehold.database import Caller, Database, open_database
+from leasehold.database.connections import STATEMENT_SECONDS
 from leasehold.notify.listener import Listener
 from leasehold.notify.switchboard import Switchboard
 from leasehold.payloads.options import PayloadOptions, payload_options
@@ -57,11 +58,12 @@ class Process(msgspec.Struct, frozen=True, eq=False):
 @asynccontextmanager
 async def open_process(settings: Settings, app: App, label: str) -> AsyncGenerator[Process]:
     """The shared record while the block lasts. `label`: the name of its connections in Postgres."""
-    epochs = EpochWatch()
+    epochs, seconds = EpochWatch(), settings.statement_seconds
     opening = open_database(
         settings.database_url or "",
         application_name=label,
-        timeout=settings.statement_seconds,
+        timeout=seconds
+        and min(seconds, STATEMENT_SECONDS),  # ours are short: a longer wait is for a connection that is lost
         direct_dsn=settings.direct_database_url,
         greeter=epochs,
     )

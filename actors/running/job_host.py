@@ -114,9 +114,9 @@ class WorkerJobHost:
         return Archive(self.database(), self._payloads.store, self._payloads.limit, fence)
 
     @asynccontextmanager
-    async def open(self, database: Database, size: int) -> AsyncGenerator[None]:
-        """Open a pool for handlers while the block lasts, with `size` connections at the most."""
-        async with open_further(database, size) as pool:
+    async def open(self, database: Database, size: int, timeout: float | None = None) -> AsyncGenerator[None]:
+        """Open a pool for handlers while the block lasts, with `size` connections at the most. `timeout`: as `open_further`."""
+        async with open_further(database, size, timeout) as pool:
             self.pool = pool
             self._thread = get_ident()
             try:

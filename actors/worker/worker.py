@@ -121,7 +121,8 @@ class Worker:
             )
             for actor in actors:
                 helpers.start_soon(supervise, actor, failed, parts.process.outage)
-            handlers = parts.host.open(parts.process.database, max(parts.mode.slots, HANDLER_CONNECTIONS))
+            process, connections = parts.process, max(parts.mode.slots, HANDLER_CONNECTIONS)
+            handlers = parts.host.open(process.database, connections, process.settings.statement_seconds)
             with keeping_logs(parts.host.progress_sink, parts.identity.worker_id, parts.process.app):
                 async with parts.processes or nullcontext(), handlers, trio.open_nursery() as workers:
                     workers.start_soon(self._dispatch)

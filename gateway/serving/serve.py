@@ -38,9 +38,7 @@ from leasehold.settings import Settings
 log = logging.getLogger(__name__)
 
 POOL_SIZE = 5
-DATABASE_SECONDS = (
-    20.0  # of a statement, unless a setting says it, with the wait for a connection: an answer comes within 30
-)
+DATABASE_SECONDS = 20.0  # with the wait for a connection, so an answer comes within 30, unless a setting says more
 AGAIN_SECONDS = 2.0
 NAME = "leasehold gateway"
 MOST_LOADED = 4 << 20

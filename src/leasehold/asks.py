@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
-from inspect import iscoroutinefunction
+from inspect import isawaitable, iscoroutine
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 import msgspec
@@ -232,8 +232,17 @@ def many_jobs(jobs: Iterable[NewJob[Any]]) -> list[NewJob[Any]]:
 
 
 def check_progress(progress: object) -> None:
-    """Refuse what cannot be told how far an enqueue is. Raises BadInput."""
-    if progress is not None and iscoroutinefunction(validation.check_function("progress", progress)):
+    """Refuse what cannot be called. Raises BadInput."""
+    if progress is not None:
+        validation.check_function("progress", progress)
+
+
+def report_progress(progress: Callable[[int], object] | None, sent: int) -> None:
+    """Say how many jobs were sent. Raises BadInput where that is to be awaited, and what `progress` raises."""
+    answer = None if progress is None else progress(sent)
+    if isawaitable(answer):
+        if iscoroutine(answer):
+            answer.close()
         raise BadInput("progress is called and not awaited; give it a function that is no `async def`")
 
 

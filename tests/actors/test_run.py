@@ -32,11 +32,14 @@ async def test_actors_whose_schema_was_taken_away_end_with_a_clear_error(empty_d
     assert isinstance(caught.value.__cause__, SchemaMismatch)
 
 
-async def test_statements_of_a_process_have_the_seconds_that_the_settings_give(database_url: str) -> None:
-    for seconds, expected in (None, 30.0), (7.5, 7.5):
-        settings = Settings(database_url=database_url, statement_seconds=seconds)
-        async with open_process(settings, App(), "test") as process, open_further(process.database, 1) as of_handlers:
-            assert (process.database.timeout, of_handlers.timeout) == (expected, expected)
+@pytest.mark.parametrize(("seconds", "ours", "theirs"), [(None, 30.0, 30.0), (7.5, 7.5, 7.5), (3_600.0, 30.0, 3_600.0)])
+async def test_statements_of_handlers_have_the_seconds_that_the_settings_give_and_ours_no_more_than_thirty(
+    database_url: str, seconds: float | None, ours: float, theirs: float
+) -> None:
+    """A claim whose connection is lost in silence is waited for so long."""
+    settings = Settings(database_url=database_url, statement_seconds=seconds)
+    async with open_process(settings, App(), "test") as process, open_further(process.database, 1, seconds) as further:
+        assert (process.database.timeout, further.timeout) == (ours, theirs)
 
 
 def test_made_up_ids_differ() -> None:

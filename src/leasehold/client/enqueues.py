@@ -9,7 +9,7 @@ from typing import Any, Unpack, cast
 
 import msgspec
 
-from leasehold.asks import check_progress, many_jobs, one_job
+from leasehold.asks import check_progress, many_jobs, one_job, report_progress
 from leasehold.client.core import Part
 from leasehold.database import Caller, OpenTransaction, Row
 from leasehold.database.calls import CallersConnection, Hooks
@@ -119,7 +119,7 @@ class Enqueues(Part):
 
         Args:
             progress: called after each statement with the number of jobs sent so far, before the commit. It must return soon, and
-                what it raises undoes all.
+                what it raises undoes all; in a transaction of yours, your rollback does.
 
         Example:
             with tqdm(total=len(jobs)) as bar:
@@ -173,8 +173,7 @@ class Enqueues(Part):
         async with database.transaction() if begins else nullcontext(connection) as transaction:
             for part in parts:
                 made += await self._write_part(part, transaction, hooks, notify)
-                if progress is not None:
-                    progress(len(made))
+                report_progress(progress, len(made))
         return made
 
     async def _write_part(

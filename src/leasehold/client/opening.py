@@ -123,7 +123,8 @@ def connect(
         await client.close()
     """
     return Connecting(
-        _connect(
+        partial(
+            _connect,
             dsn,
             app=app,
             pool_size=pool_size,
@@ -136,22 +137,29 @@ def connect(
 
 
 class Connecting(AbstractAsyncContextManager[Client], Awaitable[Client]):
-    """What `connect` returns: it is awaited, or used once with `async with`."""
+    """What `connect` returns: it is awaited, or used with `async with`, and has advice for who asks it something before."""
 
-    def __init__(self, connecting: Coroutine[Any, Any, Client]) -> None:
-        self._connecting = connecting
+    def __init__(self, connects: Callable[[], Coroutine[Any, Any, Client]]) -> None:
+        self._connects = connects
         self._client: Client | None = None
 
     def __await__(self) -> Generator[Any, Any, Client]:
-        return self._connecting.__await__()
+        return self._connects().__await__()
 
     async def __aenter__(self) -> Client:
-        self._client = await self._connecting
+        self._client = await self
         return self._client
 
     async def __aexit__(self, *_error: object) -> None:
         assert self._client is not None
         await self._client.close()
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if hasattr(Client, name):
+            raise ClientNotOpen(
+                f"connect() returns no client yet: write `client = await connect(…)`, and call client.{name} then"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
 async def _connect(dsn: str | None, **options: Any) -> Client:

@@ -103,12 +103,14 @@ async def open_database(
 
 
 @asynccontextmanager
-async def open_further(database: Database, size: int) -> AsyncGenerator[Database]:
-    """Further connections, for handlers, at most `size`, each opened when it is needed; closed with the block.
+async def open_further(database: Database, size: int, timeout: float | None = None) -> AsyncGenerator[Database]:
+    """Further connections, for handlers, at most `size`, each opened when it is needed; closed with the block. `timeout`: seconds
+    of a statement; None: as those that are there.
 
     They may stay in a transaction for long, so Postgres looks whether our machine is still there.
     """
-    dsn, label, timeout = database.dsn, f"{database.application_name} handlers", database.timeout
+    dsn, label = database.dsn, f"{database.application_name} handlers"
+    timeout = database.timeout if timeout is None else timeout
     made = Database(dsn, label, timeout, database.direct_dsn, greeter=database.greeter, keepalive=True)
     async with _opened(made, size) as further:
         yield further

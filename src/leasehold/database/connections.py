@@ -27,6 +27,7 @@ from leasehold.database.connector import (
     Connector,
     Greeter,
     Pooler,
+    canceller_of,
     close_connection,
     left_when_read_only,
     prove_hearing,
@@ -156,10 +157,12 @@ class Database(Caller):
             await end()
         self._is_closed = True
         if self._pool is not None:
+            at_work = [canceller_of(each._con) for each in self._pool._holders if each._in_use is not None]
             try:
                 await asyncio.wait_for(self._pool.close(), CLOSE_SECONDS)
             except (TimeoutError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
                 self._pool.terminate()
+                await asyncio.gather(*(cancel() for cancel in at_work))
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:

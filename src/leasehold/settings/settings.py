@@ -68,7 +68,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     statement_seconds: Annotated[
         Annotated[float, Meta(gt=0, le=86_400)] | None,
         Meta(
-            description="How long one statement may take, or the wait for a connection; 30 if not given, 20 in a gateway."
+            description="How long one statement may take, or the wait for a connection, of handlers, gateways, commands and"
+            " awaited clients; 30 if not given, 20 in a gateway. What a worker asks for itself takes 30 at the most."
         ),
     ] = None
     data_folder: Annotated[str | None, Meta(description="Folder that holds the data of embedded Postgres.")] = None

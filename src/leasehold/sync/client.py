@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from leasehold import asks
-from leasehold.asks import check_progress, many_jobs, one_job, output_of
+from leasehold.asks import check_progress, many_jobs, one_job, output_of, report_progress
 from leasehold.drivers import BlockingConnection
 from leasehold.events import Event, JobCancelled, JobRequeued
 from leasehold.jobs.encoding import JobBatch, in_parts, read_enqueued
@@ -130,7 +130,8 @@ class SyncClient(SyncPart):
         It takes one statement, and a statement in one transaction for each ten thousand of a longer list.
 
         Args:
-            progress: called after each statement with the number of jobs sent so far, before the commit. What it raises undoes all.
+            progress: called after each statement with the number of jobs sent so far, before the commit. What it
+                raises undoes all; in a transaction of yours, your rollback does.
         """
         made = self.enqueue_with_outcomes(jobs, connection=connection, notify=notify, progress=progress)
         return [each.job_id for each in made]
@@ -174,8 +175,7 @@ class SyncClient(SyncPart):
                 answers = read_enqueued(self._core.call(chosen, "enqueue_jobs", *batch.values(notify=notify)))
                 events += events_of(observers, batch.flat, answers) if observers.subscribed else ()
                 made += batch.given(answers)
-                if progress is not None:
-                    progress(len(made))
+                report_progress(progress, len(made))
         announce_after_commit(observers, connection, None, events)
         return made
 

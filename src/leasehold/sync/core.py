@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from inspect import isawaitable, iscoroutine, iscoroutinefunction
@@ -89,8 +89,12 @@ class SyncCore:
     @contextmanager
     def transaction(self) -> Generator[Any]:
         """A connection of our own in a transaction, which commits with the block."""
-        with self.database.connection() as connection, raising_ours(), connection.transaction():
+        with self.database.connection() as connection, ExitStack() as transaction:
+            with raising_ours():
+                transaction.enter_context(connection.transaction())
             yield connection
+            with raising_ours():
+                transaction.close()
 
     def ask(self, ask: Ask[T], connection: Any = None) -> T:
         """What comes of an ask."""

@@ -69,6 +69,27 @@ def test_the_synchronous_client_makes_all_or_none_as_well(database_url: str) -> 
         assert min(made) > len(JOBS)  # ids of what was rolled back are not given out again
 
 
+class Awaited:
+    async def __call__(self, _sent: int) -> None:
+        raise AssertionError("never called")
+
+
+def answers_with_one(sent: int) -> object:
+    return Awaited()(sent)
+
+
+AWAITED: tuple[tuple[Any, str], ...] = (
+    (Awaited().__call__, "give it a function that is no `async def`"),
+    (Awaited(), "give it a function that is no `async def`"),
+    (answers_with_one, "give it a function that is no `async def`"),
+    (7, "progress must be a function"),
+)
+
+
+def raise_mine(_sent: int) -> None:
+    raise BrokenPipeError("mine")
+
+
 @with_client()
 async def test_progress_tells_how_many_are_sent_before_the_commit_and_what_it_raises_undoes_them(
     client: Client,
@@ -89,12 +110,10 @@ async def test_progress_tells_how_many_are_sent_before_the_commit_and_what_it_ra
 
 @with_client()
 async def test_progress_is_a_function_that_nobody_awaits(client: Client) -> None:
-    async def awaited(_sent: int) -> None:
-        raise AssertionError("never called")
-
-    for wrong, reason in ((awaited, "give it a function that is no `async def`"), (7, "progress must be a function")):
+    for wrong, reason in AWAITED:
         with pytest.raises(BadInput, match=reason):
-            await client.enqueue_many(JOBS, progress=cast("Any", wrong))
+            await client.enqueue_many(JOBS, progress=wrong)
+    assert await client.jobs.list() == []
 
 
 def test_the_synchronous_client_tells_progress_as_well(database_url: str) -> None:
@@ -107,8 +126,11 @@ def test_the_synchronous_client_tells_progress_as_well(database_url: str) -> Non
         for jobs in (JOBS, JOBS[:1]):
             with pytest.raises(ZeroDivisionError):
                 client.enqueue_many(jobs, progress=lambda _sent: 1 // 0)
-        with pytest.raises(BadInput, match="progress must be a function"):
-            client.enqueue_many(JOBS, progress=cast("Any", 7))
+        for wrong, reason in AWAITED:
+            with pytest.raises(BadInput, match=reason):
+                client.enqueue_many(JOBS, progress=wrong)
+        with pytest.raises(BrokenPipeError, match="mine"):
+            client.enqueue_many(JOBS, progress=raise_mine)
         with pytest.raises(UnknownJob):
             client.get(client.enqueue("last") - 1)
 

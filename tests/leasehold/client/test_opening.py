@@ -13,11 +13,13 @@ import trio
 
 from leasehold import Client, connect, open_client
 from leasehold.concurrency.flavours import running_flavour
+from leasehold.database import Database
 from leasehold.database.embedded import embedded_postgres
 from leasehold.database.migrations import migrate
 from leasehold.errors import BadInput, ClientClosed, ClientNotOpen, DatabaseUnavailable, SettingsError
 from tests.support.flavours import in_flavour
 from tests.support.folders import short_folder
+from tests.support.waiting import eventually
 
 FLAVOURS = ["trio", "asyncio"]
 ASKS: dict[str, Callable[[Client], Awaitable[object]]] = {
@@ -87,6 +89,47 @@ def test_a_client_of_connect_is_closed_by_its_block_or_within_it_and_what_the_bl
             raise ZeroDivisionError
 
     in_flavour(flavour, use)
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_what_connect_returns_has_advice_for_who_forgets_to_await_it_and_may_be_used_again(
+    flavour: str, database_url: str
+) -> None:
+    async def use() -> None:
+        connecting = connect(database_url)
+        with pytest.raises(ClientNotOpen, match=r"client = await connect\(…\)`, and call client.enqueue then"):
+            connecting.enqueue  # type: ignore[attr-defined]  # noqa: B018
+        with pytest.raises(AttributeError, match="'Connecting' object has no attribute 'enqeue'"):
+            connecting.enqeue  # type: ignore[attr-defined]  # noqa: B018
+        client = await connecting
+        async with connecting as other:
+            await other.ping()
+        await client.ping()
+        await client.close()
+
+    in_flavour(flavour, use)
+
+
+async def test_a_client_that_is_closed_leaves_no_statement_behind(database: Database, database_url: str) -> None:
+    """It would commit later, when nobody waits for it any more."""
+    waits = "select pid from pg_locks where relation = 'leasehold.jobs'::regclass and not granted"
+    async with database.transaction() as holding:
+        await holding.execute("lock table leasehold.jobs in access exclusive mode")
+        client = await connect(database_url)
+
+        async def enqueue() -> None:
+            with pytest.raises(DatabaseUnavailable):
+                await client.enqueue("echo")
+
+        async def is_gone() -> bool:
+            return await holding.fetch(waits) == []
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(enqueue)
+            await eventually(lambda: holding.fetch(waits))
+            await client.close()
+        await eventually(is_gone)
+    assert await database.call("list_jobs") == []
 
 
 @pytest.mark.parametrize("flavour", FLAVOURS)
