@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import msgspec
+from rich.cells import cell_len, chop_cells
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.measure import Measurement
 from rich.table import Column, Table
@@ -90,9 +90,13 @@ def counts_age(counted_at: Sequence[datetime | None], now: datetime) -> list[Tex
 
 
 def shorten(text: str, width: int) -> str:
-    """`text` in `width` characters at most; where that is too few, it ends with an ellipsis behind a whole word."""
-    told = textwrap.shorten(text, width, placeholder=" …")
-    return f"{text[: width - 1]}…" if told == "…" else told
+    """`text` in `width` cells at most; where that is too few, it ends with an ellipsis: behind a whole word, or within one
+    where whole words would leave more than half of the width empty."""
+    if cell_len(text) <= width:
+        return text
+    told = chop_cells(text, width - 1)[0]
+    words = told.rpartition(" ")[0]
+    return f"{words} …" if cell_len(words) >= width / 2 else f"{told}…"
 
 
 @dataclass(frozen=True)
@@ -109,7 +113,8 @@ class OneLine:
         yield plain(shorten(self.text, options.max_width), self.style)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        return Measurement(min(len(self.text), LEAST_CUT), len(self.text))
+        width = cell_len(self.text)
+        return Measurement(min(width, LEAST_CUT), width)
 
 
 GAP = 2  # between columns

@@ -88,7 +88,53 @@ def test_a_note_ends_at_a_word_in_a_table_and_is_whole_in_a_block() -> None:
     assert drawn(56, ["mail", "ready", "·", note], cut="note")[1].endswith("  ConnectionResetError: the server …")
     block = drawn(30, ["mail", "ready", "·", note], cut="note")
     assert block[2:] == ["note   ConnectionResetError:", "       the server hung up"]
+
+
+def test_a_note_is_cut_within_a_word_where_little_would_be_left() -> None:
     assert shorten("ConnectionResetError", 10) == "Connectio…"
+    assert shorten("RuntimeError: " + "x" * 150, 30) == "RuntimeError: " + "x" * 15 + "…"
+    assert shorten("RuntimeError: no shop" + "x" * 150, 30) == "RuntimeError: no …"
+
+
+def test_a_note_is_measured_in_cells_and_stays_on_a_line() -> None:
+    note = OneLine("RuntimeError: 商店服务器没有响应我们的请求")
+    assert drawn(72, ["mail", "ready", "3", note], cut="note")[1:] == [f"mail  ready  3        {note}"]
+    assert drawn(56, ["mail", "ready", "3", note], cut="note")[1:] == [
+        "mail  ready  3        RuntimeError: 商店服务器没有响应…"
+    ]
+
+
+LONG_WORDS = (
+    ("RuntimeError", "x" * 150),
+    ("HTTPError", "https://shop.example/catalogue/products/2026-11-29?page=17"),
+)
+
+
+def test_jobs_show_and_list_keep_what_a_long_word_says(cli: Cli, sql: Sql) -> None:
+    for error, message in LONG_WORDS:
+        sql("select leasehold.enqueue_job('echo', max_attempts => 1)")
+        sql(f"select from leasehold.claim_jobs('{INCARNATION}', '{WORKER}', batch => 1)")
+        sql(
+            f"select from leasehold.fail_jobs('{INCARNATION}', array[(select max(id) from leasehold.jobs)], '{{1}}', "
+            f"""array['{{"type": "{error}", "message": "{message}"}}']::jsonb[])"""
+        )
+    shown = cli("jobs", "show", "2", terminal=True, environ={"COLUMNS": "80"}).out.splitlines()
+    assert sum(line.split() == ["at", "(UTC)", "after", "event", "try", "note"] for line in shown) == 1
+    wide = cli("jobs", "list", terminal=True, environ={"COLUMNS": "250"}).out
+    block = cli("jobs", "list", terminal=True, environ={"COLUMNS": "60"}).out
+    for error, message in LONG_WORDS:
+        assert f"{error}: {message}" in wide
+        assert message in "".join(line.strip() for line in block.splitlines())
+
+
+def test_the_log_of_tokens_has_a_table_on_80_columns_whatever_the_request(sql: Sql, cli: Cli) -> None:
+    sql(
+        "insert into leasehold.audit_log (at, actor, action, status, request_id) "
+        f"values (now(), 'storefront-production-1', 'POST /api/jobs/bulk/retry', 200, '{INCARNATION}')"
+    )
+    lines = cli("tokens", "log", terminal=True, environ={"COLUMNS": "80"}).out.splitlines()
+    assert lines[0].split() == ["at", "(UTC)", "who", "status", "what"]
+    assert INCARNATION in "".join(line[-33:].strip() for line in lines[1:])
 
 
 def test_no_character_of_a_long_path_is_left_out() -> None:

@@ -5,7 +5,8 @@
 -- Parameters  only_queue: only this one; null: all
 -- Returns     a row for each queue of which a job is known; big tables are not counted for this: counted_at tells of when it is.
 --             The columns from `role` on are the same under the names of task workers: their dashboards read v_worker_capacity ·
---             is_partial: there may be more pending and ready jobs, as list_queue_depths says
+--             is_partial: there may be more pending and ready jobs, as list_queue_depths says; hours_to_drain and what
+--             workers_needed and desired_workers tell are lower bounds then
 -- Errors      none
 -- Tables      as list_queue_depths and measure_hour, workers (read)
 create or replace function leasehold.measure_capacity(only_queue text default null)

@@ -89,18 +89,20 @@ class QueueCapacity(CapacityPlan, frozen=True, kw_only=True):
 
 def _view_queue(report: QueueCapacity) -> Sequence[RenderableType]:
     """The queue as it is, what it needs, and what becomes of it."""
-    needed = [[f"{each.hours:g} h", _number(each.workers)] for each in report.workers_needed]
+    is_partial = report.capacity.is_partial
+    needed = [[f"{each.hours:g} h", _number(each.workers, is_partial=is_partial)] for each in report.workers_needed]
+    desired = _workers(report.desired_workers, is_partial=is_partial)
     parts: list[RenderableType] = [
         fields_table(_facts(report.capacity)),
         *_warnings(report.unclaimed),
         Text(),
         table(["through in", "workers"], needed, right=("workers",)),
         Text(),
-        plain(f"95 of 100 jobs start within {show_span(report.target_wait)} with {_workers(report.desired_workers)}"),
+        plain(f"95 of 100 jobs start within {show_span(report.target_wait)} with {desired}"),
     ]
     if not report.scenarios:
         return [*parts, plain("no job has ended in the last hour, so nobody knows how long one takes")]
-    rows = [[plain(cell) for cell in _scenario(each)] for each in report.scenarios]
+    rows = [[plain(cell) for cell in _scenario(each, is_partial=is_partial)] for each in report.scenarios]
     return [*parts, Text(), table(SCENARIO_HEADS, rows, right=SCENARIO_HEADS[1:])]
 
 
@@ -127,7 +129,7 @@ def _facts(has: CapacityRecord) -> dict[str, object]:
         "arrivals": f"{has.arrivals_per_second:.3g}/s in the last ten minutes",
         "a job takes": _span(has.avg_seconds),
         "workers": f"{has.active_workers} with {has.active_slots} slots",
-        "drained in": _hours(has.hours_to_drain),
+        "drained in": _drained(has),
         "as of": has.counted_at,
     }
 
@@ -144,11 +146,11 @@ def _cells(has: CapacityRecord) -> list[str]:
         str(has.active_slots),
         _span(has.avg_seconds),
         "-" if has.jobs_per_worker_hour is None else f"{has.jobs_per_worker_hour:,.0f}",
-        _hours(has.hours_to_drain),
+        _drained(has),
     ]
 
 
-def _scenario(each: Scenario) -> list[str]:
+def _scenario(each: Scenario, *, is_partial: bool) -> list[str]:
     found = each.forecast
     return [
         each.name,
@@ -158,25 +160,25 @@ def _scenario(each: Scenario) -> list[str]:
         f"{found.waiting_share:.0%}",
         _span(found.average_wait, "without end"),
         _span(found.p95_wait, "without end"),
-        _span(found.p95_wait_ahead, "without end" if not found.slots else "-"),
-        _span(found.drain_seconds, "never"),
+        _span(found.p95_wait_ahead, "without end" if not found.slots else "-", is_partial=is_partial),
+        _span(found.drain_seconds, "never", is_partial=is_partial),
     ]
 
 
-def _number(workers: int | None) -> str:
-    return "-" if workers is None else f"{workers:,}"
+def _number(workers: int | None, *, is_partial: bool) -> str:
+    return "-" if workers is None else show_count(workers, is_partial=is_partial)
 
 
-def _workers(number: int) -> str:
-    return "1 worker" if number == 1 else f"{number:,} workers"
+def _workers(number: int, *, is_partial: bool) -> str:
+    return f"{show_count(number, is_partial=is_partial)} worker{'' if number == 1 and not is_partial else 's'}"
 
 
-def _span(seconds: float | None, otherwise: str = "-") -> str:
-    return otherwise if seconds is None else show_span(seconds)
+def _span(seconds: float | None, otherwise: str = "-", *, is_partial: bool = False) -> str:
+    return otherwise if seconds is None else f"{show_span(seconds)}{' or more' if is_partial else ''}"
 
 
-def _hours(hours: float | None) -> str:
-    return _span(None if hours is None else hours * 3600)
+def _drained(has: CapacityRecord) -> str:
+    return _span(None if has.hours_to_drain is None else has.hours_to_drain * 3600, is_partial=has.is_partial)
 
 
 _PERCENT = re.compile(r"([+-])(\d+(?:\.\d+)?)%")

@@ -17,12 +17,11 @@ from leasehold.cli.commands.enqueue import parse_object
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import AN_ID, AN_INTEGER, INJECTED, WHOLE
 from leasehold.cli.runtime.outcome import render_more, shown_as
-from leasehold.cli.views import OneLine, ago, clock_time, fields_table, json_text, plain, shorten, state_text, table
+from leasehold.cli.views import OneLine, ago, clock_time, fields_table, json_text, plain, state_text, table
 from leasehold.observability.logs import escape_controls
 from leasehold.observability.wording import show_instant, show_span
 from leasehold.records.jobs import ENDED, QUEUED, Explanation, JobProgress, JobRecord, LogLine, TimelineEntry
 
-NOTE_LENGTH = 100
 BAR_LENGTH = 20
 HEADS = ("job", "state", "kind", "queue", "key", "try", "when", "worker", "note")
 
@@ -122,7 +121,7 @@ def _job_row(job: JobRecord, now: datetime) -> list[RenderableType]:
         Text(f"{job.attempt - job.spared_attempts}/{job.max_attempts}" if job.attempt else ""),
         Text(when(job, now)),
         plain(job.worker_id or ""),
-        OneLine(escape_controls(shorten(note, NOTE_LENGTH)), "dim"),
+        OneLine(escape_controls(" ".join(note.split())), "dim"),
     ]
 
 
@@ -155,7 +154,7 @@ def _timeline(entries: list[TimelineEntry]) -> list[RenderableType]:
         ]
         for entry in entries
     ]
-    return [Text(), table(["at (UTC)", "", "event", "try", "note"], rows, right=("", "try"))]
+    return [Text(), table(["at (UTC)", "after", "event", "try", "note"], rows, right=("after", "try"), cut="note")]
 
 
 WONDER_AFTER = timedelta(minutes=1)

@@ -204,7 +204,7 @@ async def import_run(
     if not yes:
         raise BadInput("this moves jobs and schedules: look with `leasehold import plan`, then add --yes")
     async with context.client() as client:
-        with context.terminal.counting("rows moved") as show:
+        with context.terminal.counting("rows done") as show:
             return await sources_of(client).migrate(source, progress=show)
 
 

@@ -87,7 +87,7 @@ def view_log(entries: list[AuditEntry], _now: datetime) -> Sequence[RenderableTy
         ]
         for each in entries
     ]
-    return [table(["at (UTC)", "who", "status", "what"], rows, right=["status"])]
+    return [table(["at (UTC)", "who", "status", "what"], rows, right=["status"], cut="what")]
 
 
 def _what(entry: AuditEntry) -> str:

@@ -177,7 +177,8 @@ def _queues(look: Look, width: int) -> _Rows:
 def _queue(line: QueueLine, bars: int) -> list[Text]:
     def count(*states: str) -> Text:
         number = sum(line.jobs.get(state, 0) for state in states)
-        return count_text(number, states[0], is_partial=line.is_partial and "pending" in states)
+        text = count_text(number, states[0])
+        return text.append("+") if line.is_partial and "pending" in states else text
 
     return [
         _queue_name(line),

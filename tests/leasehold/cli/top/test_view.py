@@ -130,7 +130,10 @@ def test_a_narrow_terminal_shows_which_queue_a_number_belongs_to() -> None:
 
 
 def test_a_count_that_ended_early_says_that_there_may_be_more() -> None:
-    partial = msgspec.structs.replace(look(), queues=[msgspec.structs.replace(line("new", 1_000), is_partial=True)])
-    lines = shown(partial, Screen(), 80, 24)
-    assert "ready 1,000 or more" in lines[0]
-    assert any(each.startswith("new") and "1,000 or more" in each for each in lines)
+    partial = msgspec.structs.replace(
+        look(), queues=[msgspec.structs.replace(line("billing-eu", 1_000), is_partial=True)]
+    )
+    assert "ready 1,000 or more" in shown(partial, Screen(), 80, 24)[0]
+    for width in (40, 80):
+        rows = [row.split()[:5] for row in shown(partial, Screen(), width, 24) if row.startswith("billing")]
+        assert rows == [["billing-eu", "1,000+", "·", "·", "1m"]], width

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import io
+from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
 import pytest
 
-from leasehold.cli.commands.capacity import parse_hours, parse_percent
+from leasehold.cli.commands.capacity import CapacityReport, QueueCapacity, parse_hours, parse_percent, view_capacity
+from leasehold.cli.runtime.terminal import Terminal
 from leasehold.errors import BadInput
 from tests.leasehold.cli.conftest import Cli, Sql
 
@@ -75,6 +79,27 @@ def test_a_queue_is_shown_with_what_it_needs_and_what_becomes_of_it(seeded: Cli)
         "-50% load                1    0.05/s   25%      10%        333ms         2.3s        4m 4s      6m 26s",
         "as it ought to be       11     0.1/s    5%       0%          0ms          0ms         8.2s         18s",
     ]
+
+
+def test_what_is_reckoned_from_a_count_that_ended_early_is_told_as_the_least(seeded: Cli) -> None:
+    plan = msgspec.json.decode(seeded("capacity", "crawl", "--output", "json").out, type=QueueCapacity)
+    partial = msgspec.structs.replace(plan, capacity=msgspec.structs.replace(plan.capacity, is_partial=True))
+    told = drawn(partial)
+    assert {"pending      60 or more, of which ready 60 or more", "drained in   5m or more"} <= set(told)
+    assert told[10:13] == ["through in    workers", "1 h         1 or more", "4 h         1 or more"]
+    assert "95 of 100 jobs start within 30s with 11 or more workers" in told
+    assert told[-4].endswith("  9.5s  3m 57s or more   9m 40s or more")
+    assert told[-3].endswith("     without end            never")
+    [_, line] = drawn(CapacityReport(queues=[partial.capacity], unclaimed=[]))
+    assert (line.split("  ")[1].strip(), line.endswith("  5m or more")) == ("60 or more", True)
+
+
+def drawn(report: CapacityReport | QueueCapacity) -> list[str]:
+    out = io.StringIO()
+    console = Terminal(stdout=out).console()
+    for part in view_capacity(report, datetime.now(UTC)):
+        console.print(part)
+    return [line.rstrip() for line in out.getvalue().splitlines()]
 
 
 def test_programs_get_the_plan_as_it_is(seeded: Cli) -> None:

@@ -29,10 +29,10 @@ def test_a_queue_is_defined_looked_at_and_moved(cli: Cli, sql: Sql) -> None:
     assert cli("import", "schedules", "--disable", "--output", "json").json() == []
 
 
-def test_a_terminal_shows_how_many_rows_are_moved_and_a_pipe_does_not(cli: Cli, sql: Sql) -> None:
+def test_a_terminal_shows_how_many_rows_are_done_and_a_pipe_does_not(cli: Cli, sql: Sql) -> None:
     sql(WORKER_TASKS + FILL)
     cli("import", "define", "worker_tasks")
-    assert cli("import", "run", "--yes", terminal=True).err == f"3 rows moved\r{' ' * 12}\r"
+    assert cli("import", "run", "--yes", terminal=True).err == f"3 rows done\r{' ' * 11}\r"
     sql("insert into worker_tasks (role) values ('store_discovery')")
     assert cli("import", "run", "--yes").err == ""
 
