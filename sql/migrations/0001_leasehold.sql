@@ -465,7 +465,7 @@ comment on column leasehold.workers.lost_wake_ups is 'Jobs that it found by poll
 comment on column leasehold.workers.lost_jobs is 'How many jobs were taken back from it because their leases had run out.';
 comment on column leasehold.workers.memory is 'Share of memory_limit in use at the last heartbeat.';
 comment on column leasehold.workers.cpu is 'Share of cpu_limit in use at the last heartbeat, smoothed.';
-comment on column leasehold.workers.heartbeat_seconds is 'Between heartbeats, as it said when it registered; null: it did not say.';
+comment on column leasehold.workers.heartbeat_seconds is 'Until its next heartbeat, as its last one said; null: it never said.';
 comment on column leasehold.workers.name is 'Friendly name: given, or made from the worker id.';
 comment on column leasehold.workers.host is 'Machine, container or pod.';
 comment on column leasehold.workers.version is 'Of leasehold.';
