@@ -35,7 +35,7 @@ declare
         ('reader', 'looks at everything but the hashes of tokens: dashboards, people', '',
          'audit_jobs bucket_bounds count_changes count_identities count_jobs describe_schedule desired_workers explain_job explain_queue
          find_page_end get_capacity get_chain get_chains get_command get_horizon get_job get_job_blockers get_job_errors get_job_logs
-         get_job_progress list_cancels get_last_completion get_payload get_rates get_schedule get_totals get_worker has_renewed is_alive is_small
+         get_job_progress get_job_timeline get_last_completion get_payload get_rates get_schedule get_totals get_worker has_renewed is_alive is_small
          list_arrivals list_blocked_jobs list_capacity list_chain_graph list_chain_jobs list_chains list_changes list_commands list_epochs
          list_failure_groups list_failures list_group_failures list_identities list_jobs list_key_groups list_key_jobs list_kinds
          list_leases list_limits list_minutes list_new_logs list_oldest_ready list_payloads list_progress

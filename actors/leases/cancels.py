@@ -45,13 +45,15 @@ class Cancels:
                 # A job is here several times where it was refused a renewal before it was told.
                 cancelled = {(held.id, held.attempt): held for held in self._cancelled if held.lost is None}
                 self._cancelled.clear()
-                nursery.start_soon(self._tell, cancelled)
+                if cancelled:
+                    nursery.start_soon(self._tell, cancelled)
 
     async def _tell(self, cancelled: dict[tuple[int, int], HeldJob]) -> None:
+        job_ids = [job_id for job_id, _ in cancelled]
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._lose_all, cancelled.values())
             with suppress(LeaseholdError):
-                for row in await self._caller.call("list_cancels", [job_id for job_id, _ in cancelled]):
+                for row in await self._caller.call("list_cancels", job_ids, timeout=READ_SECONDS):
                     if (held := cancelled.get((row["job_id"], row["attempt"]))) is not None:
                         held.lose(CANCELLED, (row["reason"], row["cancelled_by"]))
             nursery.cancel_scope.cancel()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
-from inspect import isawaitable, iscoroutine
+from inspect import iscoroutine, iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 import msgspec
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from leasehold.app import App
 
 T = TypeVar("T")
+AWAITED = "progress is called and not awaited; give it a function that is no `async def`"
 
 Rows: TypeAlias = "Sequence[AnsweredRow]"
 
@@ -232,18 +233,17 @@ def many_jobs(jobs: Iterable[NewJob[Any]]) -> list[NewJob[Any]]:
 
 
 def check_progress(progress: object) -> None:
-    """Refuse what cannot be called. Raises BadInput."""
-    if progress is not None:
-        validation.check_function("progress", progress)
+    """Refuse what cannot be called, or has to be awaited. Raises BadInput."""
+    if progress is not None and iscoroutinefunction(validation.check_function("progress", progress)):
+        raise BadInput(AWAITED)
 
 
 def report_progress(progress: Callable[[int], object] | None, sent: int) -> None:
     """Say how many jobs were sent. Raises BadInput where that is to be awaited, and what `progress` raises."""
     answer = None if progress is None else progress(sent)
-    if isawaitable(answer):
-        if iscoroutine(answer):
-            answer.close()
-        raise BadInput("progress is called and not awaited; give it a function that is no `async def`")
+    if iscoroutine(answer):
+        answer.close()
+        raise BadInput(AWAITED)
 
 
 def kind_in(app: App | None, name: str) -> Kind[..., Any] | None:

@@ -94,6 +94,8 @@ def shorten(text: str, width: int) -> str:
     where whole words would leave more than half of the width empty."""
     if cell_len(text) <= width:
         return text
+    if width < 2:
+        return "…"[:width]
     told = chop_cells(text, width - 1)[0]
     words = told.rpartition(" ")[0]
     return f"{words} …" if cell_len(words) >= width / 2 else f"{told}…"

@@ -16,7 +16,7 @@ from leasehold.app import App
 from leasehold.client.client import Client
 from leasehold.client.convoy import Convoy
 from leasehold.concurrency.flavours import in_thread, running_flavour
-from leasehold.errors import ClientNotOpen, SettingsError
+from leasehold.errors import BadInput, ClientNotOpen, SettingsError
 from leasehold.notify.doorbell import open_doorbell
 from leasehold.payloads.options import PayloadOptions, open_store, payload_options
 
@@ -147,12 +147,15 @@ class Connecting(AbstractAsyncContextManager[Client], Awaitable[Client]):
         return self._connects().__await__()
 
     async def __aenter__(self) -> Client:
+        if self._client is not None:
+            raise BadInput("this is in use by another `async with` block; call connect() for each")
         self._client = await self
         return self._client
 
     async def __aexit__(self, *_error: object) -> None:
-        assert self._client is not None
-        await self._client.close()
+        client, self._client = self._client, None
+        assert client is not None
+        await client.close()
 
     def __getattr__(self, name: str) -> NoReturn:
         if hasattr(Client, name):

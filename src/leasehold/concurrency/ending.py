@@ -29,18 +29,24 @@ def undo_in_copies(handler: Callable[[int, FrameType | None], object]) -> None:
     """In a copy of this process that a handler forks, the signals that have this handler do again what they do in any program.
 
     Otherwise the copy would ignore them, and write them to a descriptor that it shares with us: a signal to it would be one to us.
-    While the copy is made they wait, so one that comes at once is not lost on our handler.
+    While the copy is made they wait, so one that comes at once is not lost on our handler. SIGINT is an exception in a program, and
+    one that comes as early as that may be lost.
     """
     kept = threading.local()
 
+    def handled() -> list[signal.Signals]:
+        return [number for number in stop_signals() if signal.getsignal(number) is handler]
+
     def block() -> None:
-        kept.mask = signal.pthread_sigmask(signal.SIG_BLOCK, stop_signals())
+        # Another handler of SIGINT may raise here, between the mask and its end.
+        kept.mask = signal.pthread_sigmask(signal.SIG_BLOCK, stop_signals()) if signal.SIGINT in handled() else None
 
     def unblock() -> None:
-        signal.pthread_sigmask(signal.SIG_SETMASK, kept.mask)
+        if (mask := getattr(kept, "mask", None)) is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
     def undo() -> None:
-        ours = [number for number in stop_signals() if signal.getsignal(number) is handler]
+        ours = handled()
         if ours:
             signal.set_wakeup_fd(-1)
         for number in ours:

@@ -68,7 +68,7 @@ def _parse(given: Given, kind: inspect.Type) -> object:
 def _parse_text(value: str, kind: inspect.Type, *, is_text: bool) -> object:
     match kind:
         case inspect.VarTupleType():
-            return tuple(part.strip(" ") for part in value.split(",") if part.strip(" "))
+            return tuple(part.strip() for part in value.split(",") if part.strip())
         case inspect.BoolType() if is_text:
             return SWITCHES.get(value.lower(), value)
         case inspect.LiteralType():

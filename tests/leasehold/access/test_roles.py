@@ -29,6 +29,7 @@ WORDS = {("channel", "wake")}
 CALLERS: list[tuple[Path, RoleName]] = [
     *((file, "maintainer" if file.parent.name == MAINTAINERS else "worker") for file in ROOT.glob("actors/**/*.py")),
     *((file, "producer") for file in ROOT.glob("notify/**/*.py")),
+    (ROOT / "src/leasehold/asks.py", "operator"),
     *((file, "operator") for room in ("gateway", "src/leasehold/client") for file in ROOT.glob(f"{room}/**/*.py")),
 ]
 

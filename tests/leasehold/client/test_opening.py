@@ -104,6 +104,8 @@ def test_what_connect_returns_has_advice_for_who_forgets_to_await_it_and_may_be_
         client = await connecting
         async with connecting as other:
             await other.ping()
+            with pytest.raises(BadInput, match="call connect\\(\\) for each"):
+                await connecting.__aenter__()
         await client.ping()
         await client.close()
 

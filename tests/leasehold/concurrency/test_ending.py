@@ -57,6 +57,7 @@ from leasehold.concurrency.ending import undo_in_copies
 def ours(*_): print("heard")
 undo_in_copies(ours)
 signal.signal(signal.SIGTERM, ours)
+signal.signal(signal.SIGINT, ours)
 if (copy := os.fork()) == 0:
     os._exit(3)
 print(-os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]))
