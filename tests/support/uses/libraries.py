@@ -238,9 +238,14 @@ async def sqlalchemy_session() -> Any:
     return found
 
 
+def redis_connections() -> Any:
+    """Without the time limit of reads, five seconds, with which the library may swallow a cancellation."""
+    return redis.asyncio.from_url(PLACES["redis"], decode_responses=True, socket_timeout=None)
+
+
 @use
 async def redis_client() -> Any:
-    async with redis.asyncio.from_url(PLACES["redis"], decode_responses=True) as client:
+    async with redis_connections() as client:
         await client.set("word", "kept")
         async with client.pipeline(transaction=True) as pipeline:
             for _ in range(2):
@@ -252,7 +257,7 @@ async def redis_client() -> Any:
 
 @use
 async def redis_messages() -> Any:
-    async with redis.asyncio.from_url(PLACES["redis"], decode_responses=True) as client, client.pubsub() as heard:
+    async with redis_connections() as client, client.pubsub() as heard:
         await heard.subscribe("news")
         said: list[Any] = []
         async for message in heard.listen():
@@ -265,7 +270,7 @@ async def redis_messages() -> Any:
 
 @use
 async def redis_waits() -> Any:
-    async with redis.asyncio.from_url(PLACES["redis"], decode_responses=True) as client:
+    async with redis_connections() as client:
         waiting = asyncio.ensure_future(client.blpop(["line"], timeout=60))
         await client.rpush("line", "first")
         return [await waiting, await client.blpop(["line"], timeout=0.05)]
@@ -273,11 +278,15 @@ async def redis_waits() -> Any:
 
 @use
 async def redis_cancelled() -> Any:
-    async with redis.asyncio.from_url(PLACES["redis"], decode_responses=True) as client:
+    async with redis_connections() as client:
+        await client.ping()
+        waiting = asyncio.ensure_future(client.blpop(["nothing"], timeout=60))
+        for n in range(4):  # it has begun to wait
+            await client.echo(str(n))
+        waiting.cancel()
         try:
-            async with asyncio.timeout(0.05):
-                await client.blpop(["nothing"], timeout=60)
-        except TimeoutError:
+            return await waiting
+        except asyncio.CancelledError:
             return await client.ping()
 
 
