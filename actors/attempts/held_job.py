@@ -18,7 +18,7 @@ from leasehold.jobs.job import Job
 from leasehold.jobs.job_host import JobHost
 from leasehold.jobs.kind import Kind
 
-Told = tuple[str | None, str | None]
+CancelNote = tuple[str | None, str | None]
 """What was said with a cancel, and who said it."""
 
 _decoder = msgspec.json.Decoder(dict[str, Any])
@@ -53,7 +53,7 @@ class HeldJob:
     Two threads share only single attributes, each written by one of them. A test holds this table:
 
     Written by (all others only read, or call the methods):
-        self: every attribute, when it is made; `lost`, `told`, `was_in_time`, `scope` and `clock` in its methods.
+        self: every attribute, when it is made; `lost`, `cancel_note`, `was_in_time`, `scope` and `clock` in its methods.
         leases/keeper.py: `renew_at`, `shown`, `trusted_until` (in the keeper's thread).
         leases/watcher.py: `watched`.
         running/slot.py: `started`, `is_left`.
@@ -66,8 +66,9 @@ class HeldJob:
     """
 
     __slots__ = (
-        "args", "attempt", "claimed_at", "clock", "deadline", "extras", "id", "incarnation", "is_left", "kind", "lease", "lost",
-        "renew_at", "row", "scope", "settling", "shown", "started", "timeout", "told", "trusted_until", "was_in_time", "watched",
+        "args", "attempt", "cancel_note", "claimed_at", "clock", "deadline", "extras", "id", "incarnation", "is_left", "kind",
+        "lease", "lost", "renew_at", "row", "scope", "settling", "shown", "started", "timeout", "trusted_until", "was_in_time",
+        "watched",
     )  # fmt: skip
 
     def __init__(
@@ -86,7 +87,7 @@ class HeldJob:
         self.started: float | None = None
         self.scope: trio.CancelScope | None = None
         self.lost: str | None = None
-        self.told: Told = (None, None)
+        self.cancel_note: CancelNote = (None, None)
         self.was_in_time = False
         self.is_left = False
         self.settling = False
@@ -127,10 +128,10 @@ class HeldJob:
         """Seconds since the handler started, 0 if it has not."""
         return now - self.started if self.started is not None else 0.0
 
-    def lose(self, reason: str, told: Told | None = None) -> None:
+    def lose(self, reason: str, note: CancelNote | None = None) -> None:
         """The lease is gone: cancel the handler. Nothing is written for this attempt any more."""
         if self.lost is None and not self.settling:
-            self.told = told or self.told  # first: a thread may look as soon as the job is lost
+            self.cancel_note = note or self.cancel_note  # first: a thread may look as soon as the job is lost
             self.lost = reason
             if self.scope is not None:
                 self.scope.cancel(reason)

@@ -46,9 +46,9 @@ class Cancels:
                 cancelled = {(held.id, held.attempt): held for held in self._cancelled if held.lost is None}
                 self._cancelled.clear()
                 if cancelled:
-                    nursery.start_soon(self._tell, cancelled)
+                    nursery.start_soon(self._read, cancelled)
 
-    async def _tell(self, cancelled: dict[tuple[int, int], HeldJob]) -> None:
+    async def _read(self, cancelled: dict[tuple[int, int], HeldJob]) -> None:
         job_ids = [job_id for job_id, _ in cancelled]
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._lose_all, cancelled.values())

@@ -154,7 +154,7 @@ class ProcessJobHost:
     def cancel_reason(self, job: HostedJob) -> None:
         """A process is killed, not told."""
 
-    def told(self, job: HostedJob) -> tuple[None, None]:  # noqa: ARG002  the protocol has it
+    def cancel_note(self, job: HostedJob) -> tuple[None, None]:  # noqa: ARG002  the protocol has it
         """Nor does it hear what was said."""
         return None, None
 

@@ -58,9 +58,9 @@ class HostedAttempt:
         """Why this attempt is being cancelled, if it is. In any thread."""
         return self._held.cancel_reason
 
-    def told(self, job: HostedJob) -> tuple[str | None, str | None]:  # noqa: ARG002  the protocol has it
+    def cancel_note(self, job: HostedJob) -> tuple[str | None, str | None]:  # noqa: ARG002  the protocol has it
         """What was said with the cancel, and who said it. In any thread."""
-        return self._held.told
+        return self._held.cancel_note
 
     def archive(self, job: HostedJob) -> Archive:
         """The payloads; what is saved carries the fencing token of this attempt."""

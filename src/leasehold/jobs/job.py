@@ -283,12 +283,12 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
         None unless `cancel_reason` is `cancelled`, and where the database did not say it within a second.
         """
-        return None if self._host is None else self._host.told(self)[0]
+        return None if self._host is None else self._host.cancel_note(self)[0]
 
     @property
     def cancelled_by(self) -> str | None:
         """Who has cancelled the job over HTTP: the name of the token. None where nobody gave a name."""
-        return None if self._host is None else self._host.told(self)[1]
+        return None if self._host is None else self._host.cancel_note(self)[1]
 
     def _session(self) -> AttemptSession:
         return self._require_host().session(self)

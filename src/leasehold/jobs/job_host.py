@@ -241,7 +241,7 @@ class JobHost(Protocol):
         """Why this attempt is being cancelled; None if it is not. In any thread."""
         ...
 
-    def told(self, job: HostedJob) -> tuple[str | None, str | None]:
+    def cancel_note(self, job: HostedJob) -> tuple[str | None, str | None]:
         """What was said with the cancel of this attempt, and who said it. In any thread."""
         ...
 
