@@ -42,7 +42,7 @@ async def alive(database: Database, worker: SqlWorker) -> Database:
     )
     await worker.start(await worker.claim(kinds=["run"]))
     await worker.claim(kinds=["claim"])
-    await worker.fail(await worker.claim(kinds=["fail"]))
+    await worker.fail(await worker.claim(kinds=["fail"]), retry_in=[60.0])
     await enqueue_blocked(database, [1])
     await enqueue(database, kind="done")
     await worker.complete(await worker.claim(kinds=["done"]))
