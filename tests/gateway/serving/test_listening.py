@@ -44,14 +44,18 @@ def test_stopping_finishes_the_requests_in_flight_and_takes_no_new_connections()
 def test_a_copy_of_the_process_keeps_neither_the_port_nor_a_connection_open() -> None:
     with running_gateway(FakeClient()) as gateway, gateway.connect() as idle:
         assert gateway.call("GET", "/livez").status == 200
+        is_there, there = os.pipe()
         copy = os.fork()
         if copy == 0:
             try:
+                os.write(there, b"!")  # the hooks of the fork have run
                 while True:
                     time.sleep(1)
             finally:
                 os._exit(0)
+        os.close(there)
         try:
+            assert os.read(is_there, 1) == b"!"
             gateway.begin_stop()
             assert read_until_closed(idle) == b""
             with pytest.raises(ConnectionRefusedError):
@@ -59,6 +63,7 @@ def test_a_copy_of_the_process_keeps_neither_the_port_nor_a_connection_open() ->
         finally:
             os.kill(copy, signal.SIGKILL)
             os.waitpid(copy, 0)
+            os.close(is_there)
 
 
 def test_stopping_does_not_wait_for_connections_that_ask_nothing() -> None:
