@@ -21,8 +21,7 @@ import msgspec
 from benchmarks.figures import Figure, Result, Say, Size
 from benchmarks.fleet import roomy_server
 from benchmarks.server import Connection, Server, connected
-from leasehold.actors.leases.dispatcher import SWEEP_POLLS
-from leasehold.actors.leases.poll import poll_of_each
+from leasehold.actors.leases.poll import MOST_POLLERS, poll_of_each
 
 SIZES = {"full": (500, 60.0, 60.0), "quick": (500, 30.0, 20.0), "tiny": (40, 0.1, 0.1)}
 NOTICES_PER_SECOND = 50
@@ -102,16 +101,16 @@ async def _is_to_listen(boss: Connection, incarnation: UUID) -> bool:
 
 
 async def _live(incarnation: UUID, connection: Connection, listens: bool, poll: float, heartbeat: float) -> None:
-    """Poll, with a heartbeat where the next poll would be too late for it, and claim after one in twelve polls."""
+    """Poll, with a heartbeat where the next poll would be too late for it, and claim after one in 32 polls."""
     vitals = json.dumps({"active_jobs": 0, "state": "ready", "listening": listens, "slots": 4})
     beaten_at = time.monotonic() - random.uniform(0, heartbeat)
     await asyncio.sleep(random.uniform(0, poll))
-    for polls in count(random.randrange(SWEEP_POLLS)):
+    for polls in count(random.randrange(MOST_POLLERS)):
         now = time.monotonic()
         is_due = now - beaten_at + 1.2 * poll >= heartbeat
         beaten_at = now if is_due else beaten_at
         await connection.fetch(LOOK, timedelta(seconds=POLL), incarnation, vitals if is_due else None)
-        if polls % SWEEP_POLLS == 0:
+        if polls % MOST_POLLERS == 0:
             await connection.fetch(CLAIM, incarnation)
         await asyncio.sleep(now + poll - time.monotonic())
 

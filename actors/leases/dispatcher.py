@@ -14,7 +14,7 @@ import msgspec
 from leasehold.actors.attempts.context import WorkerContext
 from leasehold.actors.attempts.held_job import Backlog, HeldJob
 from leasehold.actors.leases.claim_size import Rate, claim_size
-from leasehold.actors.leases.poll import PollDecay, SharedPoll, TakesTurns
+from leasehold.actors.leases.poll import MOST_POLLERS, PollDecay, SharedPoll, TakesTurns
 from leasehold.actors.leases.reconciler import RECONCILE_SECONDS, Reconciler
 from leasehold.actors.leases.watcher import Pulse
 from leasehold.actors.upkeep.due_jobs import wait_until_due
@@ -29,7 +29,7 @@ HAND_BACK_AFTER = 2.0
 MOST_CLAIMED = 10_000
 NO_TEXT = "22021"  # Postgres sends no bytes that are no text, which a database in SQL_ASCII may have
 MOST_ENDINGS = 2
-SWEEP_SECONDS, SWEEP_POLLS, UNHEARD_AFTER = 60.0, 12, 0.5
+SWEEP_SECONDS, UNHEARD_AFTER = 60.0, 0.5
 CALM_SECONDS = 0.03
 """From the last claim to a wake-up, where jobs come one by one: the worker goes on being woken, and does not look after each."""
 
@@ -206,7 +206,7 @@ class Dispatcher:
 
     async def _poll_once(self, size: int) -> None:
         """Claim in the next round if there may be a job, else wait. Each minute a poll claims all the same, to look closer; in a
-        large fleet, where each polls rarely, one in twelve does."""
+        large fleet, where each polls rarely, one in 32 does."""
         next_claim = await self.look.ask()
         self._found_nothing = not isinstance(next_claim, float) or next_claim > 0
         self._expects_more = next_claim is not None
@@ -222,7 +222,7 @@ class Dispatcher:
 
     def _sweep_seconds(self) -> float:
         poll = self._poll.longest
-        return SWEEP_SECONDS if poll <= self._settings.poll_seconds else max(SWEEP_SECONDS, SWEEP_POLLS * poll)
+        return SWEEP_SECONDS if poll <= self._settings.poll_seconds else max(SWEEP_SECONDS, MOST_POLLERS * poll)
 
     def _claim_size(self) -> int:
         slots = self._mode.slots

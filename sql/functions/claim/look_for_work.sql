@@ -41,12 +41,12 @@ begin
         end if;
     end if;
     if look_for_work.vitals is not null then
+        -- Each by its name: jsonb_to_record costs a worker that has slept a tenth of the whole look.
         select h.is_known, h.commands is not null, h.is_to_listen, h.idle_alike into is_known, are_told, is_to_listen, idle_alike
-          from jsonb_to_record(look_for_work.vitals) v(active_jobs integer, state text, listening boolean, slots integer, memory double precision,
-               cpu double precision, backoff text, backoff_for double precision, lost_wake_ups bigint, rss bigint, cpu_user double precision, cpu_system double precision,
-               heartbeat_seconds double precision),
-               leasehold.heartbeat_worker(look_for_work.incarnation, v.active_jobs, v.state, v.listening, v.slots, v.memory, v.cpu, v.backoff,
-               v.backoff_for, v.lost_wake_ups, v.rss, v.cpu_user, v.cpu_system, v.heartbeat_seconds) h;
+          from leasehold.heartbeat_worker(look_for_work.incarnation, (vitals->>'active_jobs')::integer, vitals->>'state', (vitals->>'listening')::boolean,
+               (vitals->>'slots')::integer, (vitals->>'memory')::double precision, (vitals->>'cpu')::double precision, vitals->>'backoff',
+               (vitals->>'backoff_for')::double precision, (vitals->>'lost_wake_ups')::bigint, (vitals->>'rss')::bigint,
+               (vitals->>'cpu_user')::double precision, (vitals->>'cpu_system')::double precision, (vitals->>'heartbeat_seconds')::double precision) h;
     end if;
     -- Mostly all is quiet: one statement tells it, and what tells more is asked only where there is something.
     select exists (select from leasehold.lane_marks)
