@@ -5,7 +5,7 @@
 -- Parameters  load: arrivals a second times seconds of one job · variation: of run times, squared (1: exponential)
 --             patience: within which time, in seconds of one job · share: of the jobs, 0.95
 -- Returns     a number of slots, above load
--- Errors      none
+-- Errors      LH001 a parameter is null or out of range
 -- Tables      none
 -- Source      A. O. Allen, Probability, Statistics and Queueing Theory, 2nd edition 1990, section 5.3
 create or replace function leasehold.desired_slots(load double precision, variation double precision, patience double precision, share double precision)
@@ -16,6 +16,9 @@ declare
     v_blocked double precision := 1;  -- Erlang B of so many slots
     v_waiting double precision;
 begin
+    if desired_slots.load is null or (variation between 0 and 'infinity' and patience between 0 and 'infinity' and share >= 0 and share < 1) is not true then
+        raise exception using errcode = 'LH001', message = 'load must not be null, variation and patience 0 or more, share from 0 to below 1';
+    end if;
     if desired_slots.load <= 0 then
         return 0;
     end if;
