@@ -66,7 +66,7 @@ BUGS: tuple[Bug, ...] = (
         ("I5",),
         (
             Patch(
-                "lease/reap_jobs.sql",
+                "lease/expiry/reap_jobs.sql",
                 "limit reap_jobs.batch for update skip locked);",
                 "limit reap_jobs.batch);\n    perform pg_advisory_xact_lock(4711);",
             ),

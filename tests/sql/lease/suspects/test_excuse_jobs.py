@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import uuid4
 
 from leasehold.database import Database
-from tests.sql.lease.test_blame_jobs import die, record
+from tests.sql.lease.suspects.test_blame_jobs import die, record
 from tests.support.sql_jobs import enqueue, enqueue_many
 from tests.support.sql_waits import open_transaction
 from tests.support.sql_worker import SqlWorker

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from leasehold.database import Database
-from tests.sql.lease.test_blame_jobs import die, record
-from tests.sql.lease.test_excuse_jobs import crashes
+from tests.sql.lease.suspects.test_blame_jobs import die, record
+from tests.sql.lease.suspects.test_excuse_jobs import crashes
 from tests.support.sql_jobs import empty, enqueue_many
 from tests.support.sql_waits import open_transaction
 from tests.support.sql_worker import SqlWorker
