@@ -88,13 +88,18 @@ class SyncCore:
 
     @contextmanager
     def transaction(self) -> Generator[Any]:
-        """A connection of our own in a transaction, which commits with the block."""
+        """A connection of our own in a transaction, which commits with the block. Raises BadInput for psycopg's Rollback,
+        which else would undo all without a word."""
+        is_whole = False
         with self.database.connection() as connection, ExitStack() as transaction:
             with raising_ours():
                 transaction.enter_context(connection.transaction())
             yield connection
+            is_whole = True
             with raising_ours():
                 transaction.close()
+        if not is_whole:
+            raise BadInput("psycopg.Rollback was raised, so nothing was done; raise another error to say why")
 
     def ask(self, ask: Ask[T], connection: Any = None) -> T:
         """What comes of an ask."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import psycopg
 import pytest
 
 from leasehold import Client, NewJob, Unique
@@ -131,6 +132,19 @@ def test_the_synchronous_client_tells_progress_as_well(database_url: str) -> Non
                 client.enqueue_many(JOBS, progress=wrong)
         with pytest.raises(BrokenPipeError, match="mine"):
             client.enqueue_many(JOBS, progress=raise_mine)
+        with pytest.raises(UnknownJob):
+            client.get(client.enqueue("last") - 1)
+
+
+def test_who_rolls_back_by_psycopgs_own_error_is_told_that_nothing_was_done(database_url: str) -> None:
+    """psycopg ends the block and raises nothing, and the ids that came back were those of no jobs."""
+
+    def roll_back(_sent: int) -> None:
+        raise psycopg.Rollback
+
+    with SyncClient(database_url) as client:
+        with pytest.raises(BadInput, match="nothing was done"):
+            client.enqueue_many(JOBS, progress=roll_back)
         with pytest.raises(UnknownJob):
             client.get(client.enqueue("last") - 1)
 
