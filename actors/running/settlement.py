@@ -229,6 +229,11 @@ class Settlement:
         self._announcer.rescheduled(outcomes, rows)
 
     async def _release(self, outcomes: Sequence[Released]) -> None:
+        now = monotonic()
+        if begun := [outcome for outcome in outcomes if outcome.held.started is not None]:
+            # Else a handler that was cancelled in its first moments would give the token of a rate limit back.
+            leases, ran_for = [o.held.lease for o in begun], [o.held.ran_for(now) for o in begun]
+            await self._call("renew_leases", begun, leases, ran_for)
         rows = await self._call("release_jobs", outcomes)
         await self._note("returned", outcomes, rows)
         self._announcer.released(outcomes, rows)

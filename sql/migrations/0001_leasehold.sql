@@ -446,7 +446,7 @@ create table leasehold.workers (
     kinds_key         bigint not null generated always as (hash_array_extended(kinds, 0)) stored,
     constraint workers_state_is_known check (state in ('ready', 'paused', 'draining', 'stopped')),
     constraint workers_stopped_when check ((state = 'stopped') = (stopped_at is not null)),
-    constraint workers_heartbeat_takes_time check (heartbeat_seconds > 0)
+    constraint workers_heartbeat_takes_time check (heartbeat_seconds > 0 and heartbeat_seconds <= 86400)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200, toast_tuple_target = 256);
 
 -- Those that have ended stay for people to see; claims, wake-ups and heartbeats pass them by.

@@ -9,7 +9,7 @@
 --             epoch: as find_epoch; null: any · stays_idle: who gets some jobs, and fewer than the batch, goes on being woken
 -- Returns     the jobs, with the attempt that is their fencing token, best first; extras is null for plain jobs, else an object
 --             with what there is of chain_id, chain_position, timeout (seconds), deadline_in (seconds), traceparent, crashes
--- Errors      LH001 no incarnation, or batch or lease out of range · LH004 as limit_lanes · LH009 the epoch is over: take a new incarnation
+-- Errors      as refuse_claim · LH009 the epoch is over: take a new incarnation
 -- Tables      advisory locks of queues, as limit_lanes, jobs (rows locked, locked ones skipped), advisory locks of keys
 --             (only tried), rate_buckets as spend_from_buckets, as raise_marks, workers (own row, unless it is locked)
 create or replace function leasehold.claim_jobs(
@@ -51,11 +51,11 @@ declare
     v_is_swept boolean := false;
     v_is_pressed boolean;  -- null: there are no suspects; true: it takes them although there seemed to be better jobs
 begin
-    if (claim_jobs.incarnation is not null and claim_jobs.batch between 1 and 10000 and claim_jobs.lease > interval '0') is not true then
-        raise exception using errcode = 'LH001', message = case
-            when claim_jobs.incarnation is null then 'incarnation is missing'
-            when claim_jobs.lease > interval '0' then format('batch must be from 1 to 10000, not %s', coalesce(claim_jobs.batch::text, 'null'))
-            else format('lease must be more than 0 seconds, not %s', coalesce(claim_jobs.lease::text, 'null')) end;
+    if (claim_jobs.incarnation is not null and claim_jobs.batch between 1 and 10000 and claim_jobs.lease > interval '0' and claim_jobs.lease <= interval '100 years'
+        and (claim_jobs.kind_leases is null or jsonb_typeof(claim_jobs.kind_leases) = 'object'
+             and not claim_jobs.kind_leases @? '$.* ? (@.type() != "number" || @ <= 0 || @ > 3155760000)')
+        and current_setting('transaction_isolation') like 'read %') is not true then
+        perform leasehold.refuse_claim(claim_jobs.incarnation, claim_jobs.batch, claim_jobs.lease, claim_jobs.kind_leases);
     end if;
     if claim_jobs.epoch is not null and leasehold.is_epoch_over(claim_jobs.epoch) then
         perform leasehold.refuse_epoch(claim_jobs.epoch);

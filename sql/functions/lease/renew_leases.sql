@@ -5,7 +5,7 @@
 -- Parameters  incarnation, job_ids, attempts: the identities · leases: seconds from now
 --             ran_for: seconds since the handler started; null: it has not
 -- Returns     job_id and reason for each that was not renewed: as name_refusals, or busy where the row is locked
--- Errors      none
+-- Errors      LH001 not one lease for each job, or one that is not more than 0 seconds and at most 100 years
 -- Tables      jobs (rows locked, locked ones skipped)
 create or replace function leasehold.renew_leases(
     incarnation uuid, job_ids bigint[], attempts integer[], leases double precision[], ran_for double precision[]
@@ -16,6 +16,10 @@ declare
     v_now timestamptz := leasehold.clock();
     v_ids bigint[];
 begin
+    if (0 < all (renew_leases.leases) and leasehold.longest_time() >= all (renew_leases.leases)
+        and cardinality(renew_leases.leases) = cardinality(renew_leases.job_ids)) is not true then
+        raise exception using errcode = 'LH001', message = 'leases must be one for each job, each more than 0 seconds and at most 100 years';
+    end if;
     with mine as materialized (
         select j.id, r.lease, r.ran_for
           from (select * from unnest(renew_leases.job_ids, renew_leases.attempts, renew_leases.leases, renew_leases.ran_for)

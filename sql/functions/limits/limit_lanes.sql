@@ -5,7 +5,7 @@
 --             lock of its queue, as claims without limits do · batch: how many are wanted · passed: places to leave out
 -- Returns     lanes with the number of jobs that each may give at the most; key_group where it is the lane of one group,
 --             which has no class. A row without jobs names a queue that was passed over and is worth waiting for
--- Errors      LH004 in a transaction stricter than read committed, which cannot see what others hold
+-- Errors      none
 -- Tables      advisory locks of queues (only tried), limits (read), as share_limit
 create or replace function leasehold.limit_lanes(
     queues text[], kinds text[], classes integer[], opened boolean[], batch integer, passed tid[]
@@ -17,10 +17,6 @@ declare
     v_lanes record;
     v_busy  text;
 begin
-    if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
-        raise exception using errcode = 'LH004', message = 'queues with limits can be claimed from in read committed transactions only',
-            hint = 'set transaction isolation level read committed';
-    end if;
     for v_lanes in
         select l.queue, array_agg(l.kind) as kinds, array_agg(l.class) as classes, bool_and(l.is_open) as is_open
           from unnest(limit_lanes.queues, limit_lanes.kinds, limit_lanes.classes, limit_lanes.opened) l(queue, kind, class, is_open)

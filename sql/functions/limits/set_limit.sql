@@ -7,7 +7,7 @@
 --             default those of one second, 1 at the least
 -- Returns     whether this changed anything
 -- Errors      LH001 as refuse_queue, nothing to limit, or a number out of range · LH004 somebody claims from the queue in a
---             transaction that does not end
+--             transaction that does not end, or this one is stricter than read committed and cannot see what others hold
 -- Tables      the advisory lock of the queue, limits, rate_buckets, jobs (held ones), workers (read)
 create or replace function leasehold.set_limit(
     queue text, key_group text default '', max_running integer default null, rate double precision default null, burst integer default null
@@ -23,8 +23,8 @@ begin
         raise exception using errcode = 'LH001', message = 'a limit needs max_running, a rate, or both', hint = 'drop_limit takes a limit away';
     elsif set_limit.max_running < 0 then
         raise exception using errcode = 'LH001', message = format('max_running must be 0 or more, not %s', set_limit.max_running);
-    elsif not (set_limit.rate > 0 and set_limit.rate <= 1000000) then
-        raise exception using errcode = 'LH001', message = format('rate must be more than 0 and at most a million a second, not %s', set_limit.rate),
+    elsif not (set_limit.rate >= 1e-7 and set_limit.rate <= 1000000) then
+        raise exception using errcode = 'LH001', message = format('rate must be from 1e-7 (one in 116 days) to a million a second, not %s', set_limit.rate),
             hint = 'max_running 0 lets nothing start';
     elsif set_limit.burst is not null and set_limit.rate is null then
         raise exception using errcode = 'LH001', message = 'a burst needs a rate';
@@ -35,6 +35,10 @@ begin
     end if;
     v_burst := case when set_limit.rate is not null then coalesce(set_limit.burst, greatest(1, ceil(set_limit.rate))::integer) end;
 
+    if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
+        raise exception using errcode = 'LH004', message = 'limits can be set in read committed transactions only: a stricter one cannot see what others hold',
+            hint = 'set transaction isolation level read committed; where the database has another default, set default_transaction_isolation for this session';
+    end if;
     perform leasehold.lock_queue(set_limit.queue);
     perform leasehold.refill_buckets(set_limit.queue);
     insert into leasehold.limits as l (queue, key_group, max_running, rate, burst, set_at)

@@ -2,7 +2,7 @@
 --             seconds.
 -- Parameters  definition: as create_schedule
 -- Returns     a JSON object, which refuse_schedule has still to look at
--- Errors      LH001 it is no object
+-- Errors      LH001 it is no object, or `every` is no interval
 -- Tables      none
 create or replace function leasehold.complete_schedule(definition jsonb) returns jsonb language plpgsql immutable
 set search_path = leasehold, pg_catalog, pg_temp set intervalstyle = 'iso_8601' as $$
@@ -21,7 +21,11 @@ begin
            || coalesce(jsonb_object_agg(d.key, d.value) filter (where d.value <> 'null'), '{}')
       into v_full from jsonb_each(complete_schedule.definition) d;
     if jsonb_typeof(v_full -> 'every') = 'string' then
-        v_every := (v_full ->> 'every')::interval;
+        begin
+            v_every := (v_full ->> 'every')::interval;
+        exception when data_exception then
+            raise exception using errcode = 'LH001', message = format('every must be seconds or an interval such as PT5M, not %L', v_full ->> 'every');
+        end;
         if extract(year from v_every) <> 0 or extract(month from v_every) <> 0 then
             raise exception using errcode = 'LH001', message = format('every must not count in months, whose length varies, not %L', v_full ->> 'every'),
                 hint = 'use cron, such as "0 6 1 * *"';

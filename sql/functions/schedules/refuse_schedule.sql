@@ -17,9 +17,9 @@ declare
     v_bad   text;
 begin
     select case when not c_types ? f.key then 'unknown field ' || quote_literal(f.key) || '; known are ' || (select string_agg(k, ', ') from jsonb_object_keys(c_types) k)
-                when f.key = any (c_whole) and f.value::numeric <> trunc(f.value::numeric) then format('%s must be a whole number, not %s', f.key, f.value)
-                else format('%s must be %s %s, not %s', f.key,
-                            case c_types ->> f.key when 'object' then 'an' else 'a' end, c_types ->> f.key, jsonb_typeof(f.value)) end
+                when jsonb_typeof(f.value) <> c_types ->> f.key
+                then format('%s must be %s %s, not %s', f.key, case c_types ->> f.key when 'object' then 'an' else 'a' end, c_types ->> f.key, jsonb_typeof(f.value))
+                else format('%s must be a whole number, not %s', f.key, f.value) end
       into v_bad
       from jsonb_each(d) f
      where not c_types ? f.key or f.value <> 'null' and jsonb_typeof(f.value) <> c_types ->> f.key

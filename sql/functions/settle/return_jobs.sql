@@ -43,7 +43,8 @@ begin
         select p.id, v_now, return_jobs.event, p.attempt, p.claimed_at, p.started_at, p.worker_id, p.reason from put_back p
     )
     select array_agg(p.id) as ids, array_agg(p.key) filter (where p.key is not null) as keys, array_agg(distinct p.queue) as queues,
-           array_agg(p.queue) as all_queues, array_agg(p.key_group) as key_groups, array_agg(p.claimed_at) as claimed_ats
+           array_agg(p.queue) filter (where p.started_at is null) as all_queues, array_agg(p.key_group) filter (where p.started_at is null) as key_groups,
+           array_agg(p.claimed_at) filter (where p.started_at is null) as claimed_ats
       into v_past from put_back p;
     v_ids := v_past.ids;
     v_keys := v_past.keys;
@@ -54,7 +55,7 @@ begin
     if v_queues is not null then
         perform leasehold.wake_idle_workers(v_queues);
     end if;
-    if v_ids is not null and return_jobs.event = 'released' then
+    if v_past.all_queues is not null and return_jobs.event = 'released' then
         perform leasehold.return_to_buckets(v_past.all_queues, v_past.key_groups, v_past.claimed_ats);
     end if;
     if cardinality(v_ids) is distinct from cardinality(return_jobs.job_ids) then

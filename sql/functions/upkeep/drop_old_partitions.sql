@@ -12,7 +12,7 @@ declare
     v_parent  text;
     v_name    text;
     v_busy    text;
-    v_limit   date := leasehold.clock()::date - keep_days;
+    v_limit   date := leasehold.clock()::date - least(keep_days, 36500);
 begin
     if drop_old_partitions.keep_days is null or keep_days < 1 then
         raise exception using errcode = 'LH001', message = format('keep_days must be 1 or more, not %s', coalesce(keep_days::text, 'null'));

@@ -11,7 +11,7 @@ set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set jit = 
 #variable_conflict use_column
 declare
     v_now     timestamptz := leasehold.clock();
-    v_limit   timestamptz := leasehold.clock()::date - drop_old_rows.keep_days;
+    v_limit   timestamptz := leasehold.clock()::date - least(drop_old_rows.keep_days, 36500);
     v_dropped bigint := 0;
     v_count   bigint;
     v_table   text;

@@ -7,7 +7,7 @@ create or replace function leasehold.drop_old_ticks(keep_days integer, batch int
 set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set jit = off set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
-    v_until   timestamptz := leasehold.clock()::date - drop_old_ticks.keep_days;
+    v_until   timestamptz := leasehold.clock()::date - least(drop_old_ticks.keep_days, 36500);
     v_dropped integer;
 begin
     if drop_old_ticks.keep_days is null or drop_old_ticks.keep_days < 1 then

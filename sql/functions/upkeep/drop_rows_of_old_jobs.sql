@@ -13,7 +13,7 @@ set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set plan_c
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
-    v_limit timestamptz := leasehold.clock()::date - drop_rows_of_old_jobs.keep_days;
+    v_limit timestamptz := leasehold.clock()::date - least(drop_rows_of_old_jobs.keep_days, 36500);
     v_end   bigint;
     v_last  bigint;
     v_ids   bigint[];

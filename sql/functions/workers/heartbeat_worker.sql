@@ -2,14 +2,14 @@
 --             for it. Crashes that were counted because it had been silent are taken back (excuse_jobs).
 -- Parameters  incarnation · active_jobs: how many it runs · state: ready, paused or draining · listening
 --             slots: null leaves them as they are · memory, cpu: shares of its limits in use, 0 to 1
---             backoff: why it claims nothing for now; null: it does · backoff_for: seconds until it looks again
+--             backoff: why it claims nothing for now; null: it does · backoff_for: seconds until it looks again, at most a day
 --             lost_wake_ups: so far in its life; null leaves them as they are · rss: bytes of memory that its process holds
 --             cpu_user, cpu_system: seconds of CPU that its process has used · heartbeat_seconds: until the next one; null: as before
 -- Returns     is_known: whether the worker is; if not, it registers again · commands: JSON array of {id, command, args} that are
 --             not acknowledged yet, oldest first, again and again until they are; null: none
 --             is_to_listen, idle_alike: as find_place, which looks at all workers: beside more than 64 that live one that does not listen and is
 --             not new learns of its place by chance, so that all together ask no more often than 64 would; else both null
--- Errors      none
+-- Errors      LH001 as refuse_heartbeat
 -- Tables      workers, worker_commands, pg_class (read), as excuse_jobs and find_place
 create or replace function leasehold.heartbeat_worker(
     incarnation uuid, active_jobs integer, state text, listening boolean, slots integer default null, memory double precision default null,
@@ -26,6 +26,9 @@ declare
     v_is_told    boolean;
     v_asks       boolean;
 begin
+    if heartbeat_worker.heartbeat_seconds is not null and (heartbeat_worker.heartbeat_seconds > 0 and heartbeat_worker.heartbeat_seconds <= 86400) is false then
+        perform leasehold.refuse_heartbeat(heartbeat_worker.heartbeat_seconds);
+    end if;
     update leasehold.workers w
        set heartbeat_at = v_now, active_jobs = heartbeat_worker.active_jobs, state = heartbeat_worker.state,
            listening = heartbeat_worker.listening, slots = coalesce(heartbeat_worker.slots, w.slots),
@@ -33,7 +36,7 @@ begin
            heartbeat_seconds = coalesce(heartbeat_worker.heartbeat_seconds, w.heartbeat_seconds),
            memory = heartbeat_worker.memory, cpu = heartbeat_worker.cpu,
            rss = heartbeat_worker.rss, cpu_user = heartbeat_worker.cpu_user, cpu_system = heartbeat_worker.cpu_system, backoff = heartbeat_worker.backoff,
-           backoff_until = v_now + make_interval(secs => case when heartbeat_worker.backoff is not null then heartbeat_worker.backoff_for end)
+           backoff_until = v_now + make_interval(secs => case when heartbeat_worker.backoff is not null then greatest(0, least(heartbeat_worker.backoff_for, 86400)) end)
      where w.incarnation = heartbeat_worker.incarnation and w.stopped_at is null
     returning w.losses is not null, w.started_at > v_now - interval '1 minute',
            exists (select from leasehold.worker_commands c where c.incarnation = w.incarnation and c.done_at is null)

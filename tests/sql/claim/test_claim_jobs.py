@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
 import trio
 
 from leasehold.database import Database
-from leasehold.errors import BadInput
+from leasehold.errors import BadInput, WrongState
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, pile_up, states
 from tests.support.sql_waits import freeze, frozen, open_transaction
 from tests.support.sql_worker import SqlWorker, frozen_worker, ids
@@ -287,8 +288,26 @@ async def test_no_incarnation_a_batch_out_of_range_and_a_lease_that_does_not_las
         with pytest.raises(BadInput, match="batch must be from 1 to 10000, not"):
             await database.call("claim_jobs", worker.incarnation, "w", batch=batch)
     for seconds in (0.0, -1.0):
-        with pytest.raises(BadInput, match="lease must be more than 0 seconds, not"):
+        with pytest.raises(BadInput, match="lease must be more than 0 seconds and at most 100 years, not"):
             await worker.claim(lease=seconds)
+    for kind_leases in ({"echo": 0}, {"echo": -5}, {"echo": "x"}, {"echo": 1e300}, [], 7):
+        with pytest.raises(BadInput, match="kind_leases must be a JSON object from kind to seconds, more than 0"):
+            await database.call("claim_jobs", worker.incarnation, "w", kind_leases=json.dumps(kind_leases))
+    assert await states(database) == {1: "pending"}
+
+
+@pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
+async def test_a_transaction_that_cannot_see_a_pause_claims_nothing(
+    isolation: str, database: Database, worker: SqlWorker
+) -> None:
+    await enqueue(database)
+    async with database.reserve("strict") as reserved:
+        await reserved.execute(f"begin isolation level {isolation}")
+        await reserved.fetch("select from leasehold.queues")
+        await database.call("pause_queue", "default")
+        with pytest.raises(WrongState, match="jobs can be claimed in read committed transactions only"):
+            await worker.over(reserved).claim()
+        await reserved.execute("rollback")
     assert await states(database) == {1: "pending"}
 
 

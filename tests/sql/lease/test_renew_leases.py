@@ -2,9 +2,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 import trio
 
 from leasehold.database import Database
+from leasehold.errors import BadInput
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, job, states
 from tests.support.sql_waits import freeze, open_transaction
@@ -84,3 +86,13 @@ async def test_renewing_a_running_job_touches_no_index(fresh_database: Database)
         async with measured(connection) as work:
             assert await worker.renew(claimed, lease=90) == {}
         assert (work.updates, work.hot_updates) == (20, 20)
+
+
+@pytest.mark.parametrize("leases", [[0.0], [-5.0], [float("nan")], [float("inf")], [1e300], [None], []])
+async def test_a_lease_that_does_not_last_is_refused(
+    leases: list[float | None], database: Database, worker: SqlWorker
+) -> None:
+    [held] = await worker.given()
+    with pytest.raises(BadInput, match="leases must be one for each job, each more than 0 seconds"):
+        await database.call("renew_leases", worker.incarnation, [held["job_id"]], [held["attempt"]], leases, [None])
+    assert await worker.renew([held]) == {}

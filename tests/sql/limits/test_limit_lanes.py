@@ -8,7 +8,6 @@ import pytest
 import trio
 
 from leasehold.database import Database
-from leasehold.errors import WrongState
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, pile_up, states
 from tests.support.sql_limits import enqueue_groups, limit, usage
@@ -260,21 +259,6 @@ async def test_a_limit_below_what_is_held_takes_nothing_back(database: Database,
     assert await worker.claim() == []
     await worker.complete(held[2:])
     assert len(await worker.claim()) == 1
-
-
-async def test_a_transaction_that_cannot_see_what_others_hold_may_not_claim_under_a_limit(
-    database: Database, subtests: pytest.Subtests
-) -> None:
-    for isolation in ["repeatable read", "serializable"]:
-        await empty(database)
-        with subtests.test(isolation=isolation):
-            await limit(database, 1)
-            await enqueue(database)
-            async with database.reserve("strict") as strict:
-                await strict.execute(f"begin isolation level {isolation}")
-                with pytest.raises(WrongState, match="in read committed transactions only"):
-                    await SqlWorker(strict).claim()
-                await strict.execute("rollback")
 
 
 async def test_claims_without_limits_do_not_hold_up_each_other(database: Database, worker: SqlWorker) -> None:

@@ -45,10 +45,11 @@ REFUSED: list[tuple[dict[str, object], str]] = [
     ({"queue": "a,b"}, "queue has a comma"),
     ({"max_running": None}, "a limit needs max_running, a rate, or both"),
     ({"max_running": -1}, "max_running must be 0 or more, not -1"),
-    ({"rate": 0.0}, "rate must be more than 0"),
-    ({"rate": -1.0}, "rate must be more than 0"),
-    ({"rate": float("nan")}, "rate must be more than 0"),
-    ({"rate": float("inf")}, "rate must be more than 0"),
+    ({"rate": 0.0}, "rate must be from 1e-7"),
+    ({"rate": 1e-8}, "rate must be from 1e-7"),
+    ({"rate": -1.0}, "rate must be from 1e-7"),
+    ({"rate": float("nan")}, "rate must be from 1e-7"),
+    ({"rate": float("inf")}, "rate must be from 1e-7"),
     ({"burst": 5}, "a burst needs a rate"),
     ({"rate": 1.0, "burst": 0}, "burst must be 1 or more, not 0"),
     ({"key_group": "x" * 501}, "key_group must have at most 500 bytes, not 501"),
@@ -122,3 +123,14 @@ async def test_a_new_rate_begins_with_the_tokens_that_there_are(database: Databa
         assert (await usage(reserved))[""]["tokens"] == 3
         await freeze(reserved, "2026-03-01 12:00:02Z")
         assert (await usage(reserved))[""]["tokens"] == 8
+
+
+@pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
+async def test_a_transaction_that_cannot_see_what_is_held_sets_no_limit(isolation: str, database: Database) -> None:
+    """It would not count what others claimed since it began."""
+    async with database.reserve("strict") as strict:
+        await strict.execute(f"begin isolation level {isolation}")
+        with pytest.raises(WrongState, match="limits can be set in read committed transactions only"):
+            await limit(strict, 2)
+        await strict.execute("rollback")
+    assert await usage(database) == {}

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 import trio
 
@@ -48,6 +50,25 @@ async def test_a_job_whose_key_still_runs_there_waits_until_it_does_not(tasks: D
     await tasks.execute("update worker_tasks set status = 'completed' where status = 'running'")
     assert await move(tasks) == 1
     assert [each["key"] for each in await jobs_of(tasks)] == ["1", "2", None, "3"]
+
+
+async def test_a_row_whose_values_cannot_be_read_stays_and_holds_nobody_up(database: Database) -> None:
+    await database.execute("create table old (id int primary key, state text default 'new', doc jsonb)")
+    columns = {
+        "kind": "'a'",
+        **{each: f"s.doc -> '{each}'" for each in ("priority", "run_at", "traceparent", "unique")},
+    }
+    part = {"table": "public.old", "id": "id", "state": "state", "states": {"new": "pending"}, "columns": columns}
+    await define_as(database, "old", {"jobs": [part]})
+    bad = [{"priority": 1.5}, {"run_at": "soon"}, {"traceparent": "x" * 201}, {"unique": 7}]
+    reject = {"unique": {"key": "k", "on_conflict": "reject"}}
+    for number, doc in enumerate([{"priority": 5}, *bad, reject, {}]):
+        await database.fetch("insert into old values ($1, default, $2::text::jsonb)", number, json.dumps(doc))
+    [refused] = [row for row in await database.call("plan_move") if row["means"] == "refused"]
+    assert (refused["row_count"], refused["complaint"][:30]) == (5, "priority must be a whole numbe")
+    await database.call("seal_source")
+    assert (await move(database), await move(database)) == (2, 0)
+    assert [each["metadata"]["moved_from"]["id"] for each in await jobs_of(database)] == ["0", "6"]
 
 
 async def test_a_row_that_the_catalogue_refuses_stays_and_holds_nobody_up(tasks: Database) -> None:

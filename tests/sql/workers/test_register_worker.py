@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import pytest
+
 from leasehold.database import Database
+from leasehold.errors import BadInput
 from tests.support.sql_worker import SqlWorker
 
 
@@ -62,3 +65,29 @@ async def test_a_worker_has_the_name_it_gives_itself_or_one_made_from_its_id(dat
     assert names == [await database.call_value("name_worker", f"w{number}") for number in (0, 1)] + ["ada lovelace"]
     row = (await database.call("list_workers"))[0]
     assert (row["name"], row["app_version"], row["memory_limit"], row["cpu_limit"]) == (names[0], "app 7", 2**31, 1.5)
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan"), float("inf"), 1e13])
+async def test_heartbeats_that_nobody_can_reckon_with_are_refused(
+    seconds: float, database: Database, worker: SqlWorker
+) -> None:
+    """One such row, and nobody could tell who is alive: heartbeats of all workers failed."""
+    with pytest.raises(BadInput, match="heartbeat_seconds must be above 0 and at most 86400"):
+        await worker.register(heartbeat_seconds=seconds)
+    await worker.register(heartbeat_seconds=86400.0)
+    with pytest.raises(BadInput, match="heartbeat_seconds must be"):
+        await database.call("heartbeat_worker", worker.incarnation, 0, "ready", True, heartbeat_seconds=seconds)
+    [row] = await database.fetch("select heartbeat_seconds from leasehold.workers")
+    assert row["heartbeat_seconds"] == 86400.0
+
+
+async def test_a_back_off_without_end_is_shown_as_one_of_a_day(database: Database, worker: SqlWorker) -> None:
+    await worker.register()
+    for told, shown in [(1e12, 86400), (float("nan"), 86400), (-1e12, 0)]:
+        await database.call(
+            "heartbeat_worker", worker.incarnation, 0, "ready", True, backoff="memory", backoff_for=told
+        )
+        [row] = await database.fetch(
+            "select extract(epoch from backoff_until - heartbeat_at) as seconds from leasehold.workers"
+        )
+        assert row["seconds"] == shown

@@ -58,19 +58,26 @@ begin
      where bad.complaint is not null
      order by bad.position limit 1;
     if v_complaint is null then
-        select leasehold.name_job(add_jobs.jobs, bad.position) || bad.complaint into v_complaint
-          from (select w.position, leasehold.refuse_job(w.kind, nullif(w.args, 'null'), w.queue, w.key, w.max_attempts, w.idempotency_key,
-                                                        nullif(w.metadata, 'null'), w.delay, w.run_at, w.key_group, w.timeout,
-                                                        case when w.deadline like 'P%' then v_now + w.deadline::interval else w.deadline::timestamptz end,
-                                                        w.traceparent, null) as complaint
-                  from rows from (jsonb_to_recordset(add_jobs.jobs) as (
-                           kind text, args jsonb, queue text, key text, max_attempts integer, idempotency_key text,
-                           metadata jsonb, delay double precision, run_at timestamptz, key_group text, timeout double precision,
-                           deadline text, traceparent text)) with ordinality
-                       as w(kind, args, queue, key, max_attempts, idempotency_key, metadata, delay, run_at, key_group, timeout, deadline,
-                            traceparent, position)) bad
-         where bad.complaint is not null
-         order by bad.position limit 1;
+        begin
+            select leasehold.name_job(add_jobs.jobs, bad.position) || bad.complaint into v_complaint
+              from (select w.position, leasehold.refuse_job(w.kind, nullif(w.args, 'null'), w.queue, w.key, w.max_attempts, w.idempotency_key,
+                                                            nullif(w.metadata, 'null'), w.delay, w.run_at, w.key_group, w.timeout,
+                                                            case when w.deadline like 'P%' then v_now + w.deadline::interval else w.deadline::timestamptz end,
+                                                            w.traceparent, null) as complaint
+                      from rows from (jsonb_to_recordset(add_jobs.jobs) as (
+                               kind text, args jsonb, queue text, key text, max_attempts integer, priority integer, idempotency_key text,
+                               metadata jsonb, delay double precision, run_at timestamptz, key_group text, timeout double precision,
+                               deadline text, traceparent text)) with ordinality
+                           as w(kind, args, queue, key, max_attempts, priority, idempotency_key, metadata, delay, run_at, key_group, timeout,
+                                deadline, traceparent, position)) bad
+             where bad.complaint is not null
+             order by bad.position limit 1;
+        exception when data_exception then
+            v_complaint := leasehold.name_unreadable_field(add_jobs.jobs);
+            if v_complaint is null then
+                raise;
+            end if;
+        end;
     end if;
     if v_complaint is not null then
         raise exception using errcode = 'LH001', message = v_complaint, hint = 'nothing was enqueued';

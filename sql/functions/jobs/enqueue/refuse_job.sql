@@ -33,8 +33,8 @@ select case
   when octet_length(key_group) not between 1 and 500 then 'key_group must have 1 to 500 bytes, not ' || octet_length(key_group)
   when key_group = '*' then 'key_group must not be *, which means each group where limits are set'
   when timeout <= 0 or timeout > leasehold.longest_time() or timeout = 'NaN' then 'timeout must be more than 0 seconds and at most 100 years, not ' || timeout
-  when not isfinite(deadline) or deadline >= '9000-01-01Z' then 'deadline must be a time before the year 9000, not ' || deadline
+  when deadline < '0001-01-01Z' or deadline >= '9000-01-01Z' then 'deadline must be a time after the year 0 and before the year 9000, not ' || deadline
   when octet_length(traceparent) > 200 then 'traceparent must have at most 200 bytes, not ' || octet_length(traceparent)
-  when not isfinite(run_at) or run_at >= '9000-01-01Z' then 'run_at must be a time before the year 9000, not ' || run_at
+  when run_at < '0001-01-01Z' or run_at >= '9000-01-01Z' then 'run_at must be a time after the year 0 and before the year 9000, not ' || run_at
 end
 $$;

@@ -17,7 +17,7 @@ begin
     if not pg_try_advisory_xact_lock(hashtextextended('leasehold accountant', 0)) then
         return null;
     end if;
-    delete from leasehold.rollups r where r.starts_at < v_until - make_interval(days => drop_old_rollups.keep_days - 2);
+    delete from leasehold.rollups r where r.starts_at < v_until - make_interval(days => least(drop_old_rollups.keep_days, 36500) - 2);
     with minutes as (
         delete from leasehold.rollups r where r.starts_at < v_until and r.seconds = 60 returning r.*
     )

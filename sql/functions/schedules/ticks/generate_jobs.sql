@@ -16,7 +16,7 @@ declare
     v_start   timestamptz := v_date::timestamp at time zone s.zone;
     v_batches integer := coalesce(generate_jobs.batches, s.batches);
     v_window  double precision := case when s.stagger > 0 then s.stagger
-                                       when v_batches is not null then extract(epoch from (v_date + 1)::timestamp at time zone s.zone - v_start)
+                                       when v_batches is not null and isfinite(v_date) then extract(epoch from (v_date + 1)::timestamp at time zone s.zone - v_start)
                                        else 0 end;
 begin
     if v_batches not between 1 and 100000 then

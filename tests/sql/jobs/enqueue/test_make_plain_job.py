@@ -102,7 +102,10 @@ BAD = [
     ("(kind, args, queue) values ('a', '{}', ' a')", "queue has a space at an end"),
     ("(kind, args, key) values ('a', '{}', '')", "key must have 1 to 500 bytes"),
     ("(kind, args, max_attempts) values ('a', '{}', 0)", "max_attempts must be from 1"),
-    ("(kind, args, run_at) values ('a', '{}', 'infinity')", "run_at must be a time before the year 9000"),
+    (
+        "(kind, args, run_at) values ('a', '{}', 'infinity')",
+        "run_at must be a time after the year 0 and before the year 9000",
+    ),
     ("(kind, args, metadata) values ('a', '{}', '1')", "metadata must be a JSON object"),
     ("(kind, args, timeout) values ('a', '{}', -1)", "timeout must be more than 0"),
     ("(kind, args, key_group) values ('a', '{}', '*')", "key_group must not be *"),

@@ -83,12 +83,15 @@ BAD: list[tuple[dict[str, object], str]] = [
     ({"delay": 3155760001.0}, "delay must be from 0 seconds to 100 years, not 3155760001"),
     ({"delay": float("nan")}, "delay must be from 0 seconds to 100 years, not NaN"),
     ({"delay": float("inf")}, "delay must be from 0 seconds to 100 years, not Infinity"),
-    ({"run_at": "infinity"}, "run_at must be a time before the year 9000, not infinity"),
-    ({"run_at": "-infinity"}, "run_at must be a time before the year 9000, not -infinity"),
-    ({"run_at": "9000-01-01Z"}, "run_at must be a time before the year 9000, not 9000-01-01 00:00:00+00"),
+    ({"run_at": "infinity"}, "run_at must be a time after the year 0 and before the year 9000, not infinity"),
+    ({"run_at": "-infinity"}, "run_at must be a time after the year 0 and before the year 9000, not -infinity"),
+    (
+        {"run_at": "9000-01-01Z"},
+        "run_at must be a time after the year 0 and before the year 9000, not 9000-01-01 00:00:00+00",
+    ),
     (
         {"deadline": "9999-12-31 23:59:59-14"},
-        "deadline must be a time before the year 9000, not 10000-01-01 13:59:59+00",
+        "deadline must be a time after the year 0 and before the year 9000, not 10000-01-01 13:59:59+00",
     ),
     ({"key_group": ""}, "key_group must have 1 to 500 bytes, not 0"),
     ({"key_group": "é" * 251}, "key_group must have 1 to 500 bytes, not 502"),
@@ -98,7 +101,7 @@ BAD: list[tuple[dict[str, object], str]] = [
     ({"timeout": 3155760001.0}, "timeout must be more than 0 seconds and at most 100 years, not 3155760001"),
     ({"timeout": float("nan")}, "timeout must be more than 0 seconds and at most 100 years, not NaN"),
     ({"timeout": float("inf")}, "timeout must be more than 0 seconds and at most 100 years, not Infinity"),
-    ({"deadline": "infinity"}, "deadline must be a time before the year 9000, not infinity"),
+    ({"deadline": "infinity"}, "deadline must be a time after the year 0 and before the year 9000, not infinity"),
     ({"traceparent": "t" * 201}, "traceparent must have at most 200 bytes, not 201"),
     (
         {"unknown": "quue"},

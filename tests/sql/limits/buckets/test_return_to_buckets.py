@@ -32,6 +32,17 @@ async def test_a_job_that_was_snoozed_or_failed_has_started_and_gives_nothing_ba
     assert round((await tokens(database))[""]) == 2
 
 
+async def test_a_job_that_has_begun_gives_nothing_back_when_it_is_handed_back(
+    database: Database, worker: SqlWorker
+) -> None:
+    """Each rolling deploy would let more start than the rate allows."""
+    await limit(database, rate=1e-6, burst=5)
+    begun, fresh = await worker.given_all([{"kind": "a"}] * 2)
+    await database.call("start_jobs", worker.incarnation, [begun["job_id"]], [begun["attempt"]])
+    await worker.release([begun, fresh])
+    assert round((await tokens(database))[""]) == 4
+
+
 async def test_a_bucket_never_gets_fuller_than_full(database: Database) -> None:
     async with frozen_worker(database, "2026-03-01 12:00Z") as (connection, worker):
         await limit(connection, rate=1.0, burst=3)
