@@ -6,6 +6,7 @@ PREFETCH_SECONDS = 0.05
 LONGEST_PREFETCH_SECONDS = 1.0
 CLAIMS_AHEAD = 3
 MOST_PREFETCH = 1000
+SLOW_SECONDS = 0.05
 
 
 def prefetch_seconds(claim_seconds: float) -> float:
@@ -31,7 +32,11 @@ def claim_size(slots: int, busy: int, backlog: int, rate: float, claim_seconds: 
 
 
 class Rate:
-    """Finished jobs per second, smoothed over about a quarter of a second."""
+    """Finished jobs per second, smoothed over about a quarter of a second.
+
+    Jobs as many as the slots may end at once, whatever they took, so a short time says something about their speed only
+    where more than two for each slot have ended in it.
+    """
 
     def __init__(self, now: float) -> None:
         self._value = 0.0
@@ -42,11 +47,13 @@ class Rate:
         """Count finished jobs."""
         self._count += count
 
-    def at(self, now: float) -> float:
-        """The rate now. Halves about every quarter of a second without finished jobs."""
+    def at(self, now: float, slots: int) -> float:
+        """The rate now, of so many slots. Halves about every quarter of a second without finished jobs."""
         elapsed = now - self._since
-        if elapsed >= 0.001:
-            weight = min(1.0, elapsed / 0.25) if self._count / elapsed < self._value else 0.5
+        are_fast = self._count > 2 * slots
+        if elapsed >= (0.001 if are_fast else SLOW_SECONDS):
+            is_rising = self._count / elapsed >= self._value
+            weight = 0.5 if is_rising and are_fast else min(1.0, elapsed / 0.25)
             self._value += (self._count / elapsed - self._value) * weight
             self._since, self._count = now, 0
         return self._value

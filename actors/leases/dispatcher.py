@@ -227,7 +227,7 @@ class Dispatcher:
     def _claim_size(self) -> int:
         slots = self._mode.slots
         busy = slots - self._backlog.idle_slots
-        return claim_size(slots, busy, len(self._backlog), self._rate.at(monotonic()), self._claim_seconds)
+        return claim_size(slots, busy, len(self._backlog), self._rate.at(monotonic(), slots), self._claim_seconds)
 
     async def _claim(self, size: int) -> int:
         asked_at = monotonic()

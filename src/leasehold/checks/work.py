@@ -6,7 +6,7 @@ their sessions have names.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -138,7 +138,7 @@ async def _stuck(database: Database) -> Sequence[Any]:
 
 
 def judge_jobs(overdue: int, unclaimed: Sequence[Any], stuck: Sequence[Any] = ()) -> Check:
-    """The worst that can be said of them: paused work is meant to wait."""
+    """All that can be said of them: paused work is meant to wait, and no finding."""
     unserved = [each for each in unclaimed if each["reason"] == "unserved"]
     found = [each["explanation"] for each in stuck[:MOST_NAMED]]
     advice = (
@@ -154,11 +154,12 @@ def judge_jobs(overdue: int, unclaimed: Sequence[Any], stuck: Sequence[Any] = ()
     if unserved:
         found.append(f"nobody serves {_name_kinds(unserved)}")
         advice.append("start a worker that has both the queue and the kind; see `leasehold workers list`")
+    is_wrong = bool(found)
+    if paused := [each for each in unclaimed if each["reason"] != "unserved"]:
+        found.append(f"paused, and jobs wait: {_name_kinds(paused)}")
+        advice.append("leasehold queues resume QUEUE, or leasehold workers resume WORKER, when they may run")
     if found:
-        return problem("jobs", "; ".join(found), ". ".join(advice))
-    if unclaimed:
-        advised = "leasehold queues resume QUEUE, or leasehold workers resume WORKER, when they may run"
-        return advise("jobs", f"paused, and jobs wait: {_name_kinds(unclaimed)}", advised)
+        return (problem if is_wrong else advise)("jobs", "; ".join(found), ". ".join(advice))
     return ok("jobs", "none is overdue")
 
 
@@ -190,34 +191,40 @@ def _died_with_jobs(worker: Any) -> bool:
 
 
 def judge_workers(workers: Sequence[Any], is_waited_for: bool, notify: bool, is_stuck: bool = False) -> Check:
-    """The worst that can be said of them."""
-    dead = [each for each in workers if each["state"] == "stale"]
+    """All that can be said of them: a worker that died yesterday must not hide that those of today claim nothing."""
     alive = [each for each in workers if each["state"] != "stale"]
-    detail = f"{len(alive)} alive"
-    if with_jobs := [each for each in dead if _died_with_jobs(each)]:
+    with_jobs = [each for each in workers if each["state"] == "stale" and _died_with_jobs(each)]
+    quietly = [each for each in workers if each["state"] == "stale" and each not in with_jobs]
+    is_missing = is_waited_for and not alive
+    found, advice = ["none alive, and jobs are pending" if is_missing else f"{len(alive)} alive"], list[str]()
+    if with_jobs:
         jobs = sum(each["active_jobs"] for each in with_jobs)
-        detail += f"; died with {jobs} jobs in hand: {_name(with_jobs)}"
-        advice = "is a reaper running? By hand: leasehold reap"
-        return problem("workers", detail, "sessions hold their jobs, see `jobs` here" if is_stuck else advice)
-    if is_waited_for and not alive:
-        return problem("workers", "none alive, and jobs are pending", "start one: leasehold run worker")
-    if dead:
-        return advise(
-            "workers", f"{detail}; died without a word: {_name(dead)}", "look into its log: out of memory, kill -9?"
-        )
-    return _judge_living(alive, detail, notify)
+        found.append(f"died with {jobs} jobs in hand: {_name(with_jobs)}")
+        by_hand = "is a reaper running? By hand: leasehold reap"
+        advice.append("sessions hold their jobs, see `jobs` here" if is_stuck else by_hand)
+    if is_missing:
+        advice.append("start one: leasehold run worker")
+    for trouble, what in _troubles_of(alive, notify):
+        found.append(trouble)
+        advice.append(what)
+    if quietly:
+        found.append(f"died without a word: {_name(quietly)}")
+        advice.append("look into its log: out of memory, kill -9?")
+    if not advice:
+        return ok("workers", found[0])
+    return (problem if with_jobs or is_missing else advise)("workers", "; ".join(found), ". ".join(advice))
 
 
-def _judge_living(alive: Sequence[Any], detail: str, notify: bool) -> Check:
+def _troubles_of(alive: Sequence[Any], notify: bool) -> Iterator[tuple[str, str]]:
+    """What keeps the living from working well, each with what to do."""
     if held_back := [each for each in alive if each["state"] == "ready" and each["backoff"] is not None]:
-        return advise("workers", f"{detail}; backing off: {_name_held_back(held_back)}", _relieve(held_back))
+        yield f"backing off: {_name_held_back(held_back)}", _relieve(held_back)
     if deaf := [each for each in alive if notify and not each["hears"]]:
-        detail += f"; deaf to notifications, so polling: {_name(deaf)}"
-        return advise("workers", detail, "see `notify` and `pooler` here, and the log of that worker")
+        advice = "see `notify` and `pooler` here, and the log of that worker"
+        yield f"deaf to notifications, so polling: {_name(deaf)}", advice
     if outdated := [each for each in alive if each["outdated"]]:
-        detail += f"; of another version than the worker that started last: {_name(outdated)}"
-        return advise("workers", detail, "fine during a rolling upgrade; else restart it")
-    return ok("workers", detail)
+        trouble = f"of another version than the worker that started last: {_name(outdated)}"
+        yield trouble, "fine during a rolling upgrade; else restart it"
 
 
 def _name(workers: Sequence[Any]) -> str:

@@ -58,13 +58,33 @@ def test_the_rate_follows_what_ends_and_is_forgotten_within_a_second() -> None:
     rate = Rate(now=0.0)
     for tick in range(1, 11):
         rate.add(100)
-        rate.at(tick / 10)
-    assert rate.at(1.0) == pytest.approx(1000, rel=0.01)
-    assert rate.at(1.1) < 700
-    assert rate.at(2.1) == 0.0
+        rate.at(tick / 10, 3)
+    assert rate.at(1.0, 3) == pytest.approx(1000, rel=0.01)
+    assert rate.at(1.1, 3) < 700
+    assert rate.at(2.1, 3) == 0.0
 
 
 def test_the_rate_does_not_move_within_a_millisecond() -> None:
     rate = Rate(now=0.0)
     rate.add(1_000_000)
-    assert rate.at(0.0005) == 0.0
+    assert rate.at(0.0005, 3) == 0.0
+
+
+def test_fast_jobs_are_seen_to_be_fast_within_milliseconds() -> None:
+    rate = Rate(now=0.0)
+    for tick in range(1, 11):
+        rate.add(10)
+        rate.at(tick / 1000, 4)
+    assert rate.at(0.010, 4) == pytest.approx(10_000, rel=0.01)
+
+
+@pytest.mark.parametrize(("slots", "spread"), [(2, 0.002), (4, 0.06), (16, 0.01), (64, 0.06)])
+def test_slow_jobs_that_end_almost_together_are_not_taken_for_fast_ones(slots: int, spread: float) -> None:
+    """Two ends two milliseconds apart read as 250 a second, and a worker of two slots fetched a dozen jobs of a second each."""
+    rate, most = Rate(now=0.0), 0
+    for second in range(1, 21):
+        for number in range(slots):
+            now = second + spread * number / slots
+            rate.add(1)
+            most = max(most, claim_size(slots, slots, 0, rate.at(now, slots)))
+    assert most <= slots / 4

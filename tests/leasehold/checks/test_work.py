@@ -81,6 +81,17 @@ async def test_a_worker_that_died_with_empty_hands_is_mentioned(database: Databa
     assert (check.verdict, "died without a word: one on host" in check.detail) == ("advice", True)
 
 
+async def test_a_worker_that_died_hides_nothing_of_the_living(database: Database) -> None:
+    """It stays in the list for a day."""
+    await SqlWorker(database, "dead").register()
+    await database.execute(SILENT)
+    await SqlWorker(database, "busy").register()
+    await database.execute("update leasehold.workers set backoff = 'memory 87 %' where worker_id = 'busy'")
+    check = await workers(database)
+    assert check.verdict == "advice"
+    assert check.detail.startswith("1 alive; backing off: busy on host: memory 87 %; died without a word: dead on host")
+
+
 async def test_a_worker_that_hears_nothing_is_mentioned_unless_nobody_wants_to_hear(database: Database) -> None:
     await SqlWorker(database, "deaf").register(listening=False, heartbeat_seconds=30.0)
     check = await workers(database)
@@ -145,6 +156,12 @@ async def test_jobs_that_nobody_serves_are_a_problem_once_a_minute_is_over(datab
     await database.call("pause_queue", "docs")
     check = await check_jobs(database)
     assert (check.verdict, check.detail[:42]) == ("advice", "paused, and jobs wait: kind parse in queue")
+    await database.call("enqueue_job", "odd")
+    await database.execute("update leasehold.jobs set run_at = '2020-01-01Z'")
+    check = await check_jobs(database)
+    assert check.verdict == "problem"
+    assert "nobody serves kind odd in queue default" in check.detail
+    assert "paused, and jobs wait: kind parse in queue docs" in check.detail
 
 
 def test_everything_that_is_wrong_with_jobs_is_told_and_long_lists_are_cut() -> None:
