@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from itertools import product
+from time import monotonic
 from typing import Any
 from uuid import uuid4
 
@@ -103,6 +104,18 @@ async def test_outcomes_of_all_kinds_are_written_in_one_batch(database: Database
     counts = bundle.settler.statistics()
     assert (counts.completed, counts.failed, counts.returned, counts.refused, counts.waiting) == (1, 1, 2, 0, 0)
     assert (bundle.holdings, bundle.settled) == ({}, 4)
+
+
+async def test_a_handler_that_a_shutdown_ends_in_its_first_moments_gives_no_token_back(database: Database) -> None:
+    """No renewal had said yet that it runs, and the next worker would start more than the rate allows."""
+    await database.call("set_limit", "default", rate=1e-6, burst=2)
+    bundle = Settling(database)
+    begun, unstarted = await bundle.claim(2)
+    begun.started = monotonic()
+    await bundle.settle(Released(begun), Released(unstarted))
+    assert set((await bundle.states()).values()) == {"pending"}
+    assert len(await database.call("claim_jobs", uuid4(), "w2", batch=2)) == 1
+    assert "started" in await bundle.events(begun.id)
 
 
 async def test_many_outcomes_take_few_statements(database: Database) -> None:
