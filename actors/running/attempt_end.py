@@ -20,7 +20,7 @@ from leasehold.actors.attempts.outcome import (
     with_raised,
 )
 from leasehold.actors.running.job_host import WorkerJobHost
-from leasehold.actors.running.wrong_flavour import wrong_flavour
+from leasehold.actors.running.wrong_flavour import wrong_flavour, wrong_flavour_of_middleware
 from leasehold.jobs.endings import ContinueWith, WaitFor
 
 log = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ async def outcome_of_error(host: WorkerJobHost, held: HeldJob, failure: BaseExce
     """That of a handler that raised, however it came to that: also on its way out of a cancellation."""
     if held.lost == SHUTDOWN and not isinstance(failure, CONTROLS):
         return unless_interrupted(Failed(held, describe(failure)))
-    advice = wrong_flavour(held.kind, failure)
+    advice = wrong_flavour_of_middleware(held.kind, failure) or wrong_flavour(held.kind, failure)
     if advice is not None:
         return Failed(held, describe(advice.with_traceback(failure.__traceback__)), discard=True)
     if isinstance(failure, CONTROLS):
