@@ -11,7 +11,16 @@ from typing import Any
 import msgspec
 
 from leasehold.actors.attempts.held_job import HeldJob, extras_of
-from leasehold.actors.attempts.outcome import Blocked, Committed, Completed, Continued, Failed, Released, Rescheduled
+from leasehold.actors.attempts.outcome import (
+    Blocked,
+    Committed,
+    Completed,
+    Continued,
+    Failed,
+    Released,
+    Rescheduled,
+    in_a_line,
+)
 from leasehold.actors.identity import WorkerIdentity
 from leasehold.database import Caller, Row
 from leasehold.events import (
@@ -257,7 +266,7 @@ def _log_failures(outcomes: Sequence[Failed], rows: Mapping[int, Row], unanswere
                 "job %s: attempt %s raised after it had completed the job: %s",
                 outcome.held.id,
                 outcome.held.attempt,
-                _in_a_line(outcome),
+                in_a_line(outcome.error),
                 extra={"job_id": outcome.held.id, "attempt": outcome.held.attempt},
             )
         elif row["outcome"] != "refused":
@@ -275,18 +284,12 @@ def _log_failure(outcome: Failed, became: str) -> None:
             held.id,
             held.row["kind"],
             held.attempt,
-            _in_a_line(outcome),
+            in_a_line(outcome.error),
             extra=fields | {"error": outcome.error},
         )
     else:
         text, level = "job %s of kind %s failed attempt %s, now %s: %s", logging.WARNING
-        log.log(level, text, held.id, held.row["kind"], held.attempt, became, _in_a_line(outcome), extra=fields)
-
-
-def _in_a_line(outcome: Failed) -> str:
-    error = outcome.error
-    place = f" ({error['place']})" if "place" in error else ""
-    return f"{error['type']}: {error['message']}{place}"
+        log.log(level, text, held.id, held.row["kind"], held.attempt, became, in_a_line(outcome.error), extra=fields)
 
 
 def _log_claims(jobs: Sequence[HeldJob], was_rung: bool) -> None:

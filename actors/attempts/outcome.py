@@ -6,7 +6,7 @@ import os
 import sys
 import sysconfig
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import FrameType, TracebackType
 from typing import Any, cast
@@ -261,6 +261,12 @@ def with_raised(report: dict[str, Any], raised: BaseException) -> dict[str, Any]
     message = f"{report['message']}; it raised {also['type']}: {also['message']}"
     place = {"place": also["place"]} if "place" in also else {}
     return report | place | {"message": message[:MOST_MESSAGE], "traceback": also["traceback"]}
+
+
+def in_a_line(error: Mapping[str, Any]) -> str:
+    """A described error without its traceback, for the log."""
+    place = f" ({error['place']})" if "place" in error else ""
+    return f"{error['type']}: {error['message']}{place}"
 
 
 def sanitized(text: str) -> str:

@@ -10,35 +10,32 @@ import logging
 from collections.abc import Callable, Iterator
 from functools import partial
 from time import monotonic
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 import trio
 
 from leasehold.actors.attempts.announcer import SILENT, Announcer
 from leasehold.actors.attempts.held_job import SHUTDOWN, UNRENEWED, Backlog, HeldJob, Holdings
-from leasehold.actors.attempts.outcome import (
-    CONTROLS,
-    Failed,
-    Outcome,
-    Released,
-    completed,
-    describe,
-    raised,
-    single_cause,
-    with_raised,
-)
+from leasehold.actors.attempts.outcome import Failed, Outcome, Released, describe, single_cause
 from leasehold.actors.attempts.run_clock import TOO_LATE
 from leasehold.actors.identity import WorkerIdentity, WorkerMode
 from leasehold.actors.processes.apart import invoke_apart
 from leasehold.actors.processes.pool import ProcessPool
+from leasehold.actors.running.attempt_end import (
+    missed,
+    outcome_of_cancellation,
+    outcome_of_error,
+    outcome_of_return,
+    unless_interrupted,
+    without_cancellation,
+)
 from leasehold.actors.running.job_host import HostedAttempt, WorkerJobHost
 from leasehold.actors.running.settler import Outcomes
-from leasehold.actors.running.wrong_flavour import call_in_thread, wrong_flavour
+from leasehold.actors.running.wrong_flavour import call_in_thread
 from leasehold.database.border import run_asyncio
 from leasehold.errors import BadInput, InvalidArgs
 from leasehold.events import JobStarted
-from leasehold.jobs.endings import ContinueWith, WaitFor
 from leasehold.jobs.job import Job
 from leasehold.jobs.job_host import Context
 from leasehold.jobs.kind import Kind
@@ -49,7 +46,6 @@ from leasehold.payloads.claim_checks import START
 log = logging.getLogger(__name__)
 
 JOBS_PER_CHECKPOINT = 10
-ENDINGS = (ContinueWith, WaitFor)
 
 
 class Roster:
@@ -186,13 +182,12 @@ class Slot:
                     current = None
                     current = await self._take()
             if current is not None and scope.cancelled_caught:
-                outcome = self._cancelled(current)
+                outcome = outcome_of_cancellation(current)
         except RuntimeError as error:
             if current is None:
                 raise
-            outcome = Failed(
-                current, describe(error), discard=True
-            )  # it left a scope of its own open; trio has closed it
+            # it left a scope of its own open; trio has closed it
+            outcome = unless_interrupted(Failed(current, describe(error), discard=True))
         except BaseException:
             if current is not None:
                 self.cut_short = current
@@ -232,7 +227,7 @@ class Slot:
             if held.args.startswith(START):
                 await self._host.fetch_args(held)
                 if held.lost is not None:
-                    return self._cancelled(held)
+                    return outcome_of_cancellation(held)
             chain = self._middlewares_of(kind)
             named = kind.decode_args(held.args) if chain or kind.runs != "process" else {}
             job = self._job(held) if chain or kind.takes_job or kind.is_atomic else None
@@ -247,13 +242,13 @@ class Slot:
                 end = await self._call_within(chain, held, job, named)
             else:
                 end = await self._call(held, job, named)
-            return self._missed(held, None) or await self._returned(held, end)
+            return missed(held, None) or await outcome_of_return(self._host, held, end)
         except BaseException as error:
-            failure = _without_cancellation(error)
+            failure = without_cancellation(error)
             if failure is None:
                 raise
             failure = single_cause(failure)
-            return self._missed(held, failure) or await self._raised(held, failure)
+            return missed(held, failure) or await outcome_of_error(self._host, held, failure)
 
     def _job(self, held: HeldJob) -> Job:
         return held.job(self._identity, HostedAttempt(self._host, held))
@@ -292,35 +287,6 @@ class Slot:
             call = partial(layer, attempt, call)
         return await call()
 
-    async def _returned(self, held: HeldJob, end: Any) -> Outcome:
-        if self._host.sessions or (end is not None and isinstance(end, ENDINGS)):
-            return await self._host.close(held, end)
-        outcome = completed(held, end, self._host.large.most)
-        return await self._host.put_away(held, outcome) if self._host.large.is_large(outcome) else outcome
-
-    async def _raised(self, held: HeldJob, failure: BaseException) -> Outcome:
-        advice = wrong_flavour(held.kind, failure)
-        if advice is not None:
-            return Failed(held, describe(advice.with_traceback(failure.__traceback__)), discard=True)
-        if isinstance(failure, CONTROLS):
-            return self._host.waits(held, failure) if isinstance(failure, WaitFor) else raised(held, failure)
-        return await self._host.spare(held, failure) or raised(held, failure)
-
-    def _missed(self, held: HeldJob, failure: BaseException | None) -> Failed | None:
-        """The outcome of a handler that came back by itself after the deadline of its job."""
-        missed = None if held.clock is None else held.clock.missed()
-        if missed is None:
-            return None
-        return Failed(held, missed if failure is None else with_raised(missed, failure), discard=True)
-
-    def _cancelled(self, held: HeldJob) -> Outcome | None:
-        if held.lost == SHUTDOWN:
-            return Released(held)
-        if held.lost is not None or held.clock is None:
-            return None
-        error, is_last = held.clock.error()
-        return Failed(held, error, discard=is_last)
-
     async def _leave(self, held: HeldJob) -> None:
         """The handler has ended: roll back what it left open."""
         self.held = None
@@ -355,15 +321,6 @@ class Slot:
             held.is_left = True
         else:
             self._holdings.drop(held)
-
-
-def _without_cancellation(error: BaseException) -> BaseException | None:
-    """What the handler raised besides our cancellation; None: nothing else. Any other cancellation is a failure."""
-    if trio.current_effective_deadline() > float("-inf"):
-        return error
-    if isinstance(error, BaseExceptionGroup):
-        return cast("BaseExceptionGroup[BaseException]", error).split(trio.Cancelled)[1]
-    return None if isinstance(error, trio.Cancelled) else error
 
 
 def _innermost_scope() -> object:

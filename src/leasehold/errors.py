@@ -93,7 +93,7 @@ class InvalidArgs(BadInput):
 
 
 class WrongFlavour(BadInput):
-    """The handler awaits a library that was written for another event loop; give its kind another `runs`."""
+    """A handler or a middleware awaits a library that was written for another event loop. The message says what to write."""
 
 
 class UnknownKind(BadInput):

@@ -91,11 +91,22 @@ def check_function(field: str, value: object) -> Callable[..., Any]:
     return value
 
 
-def check_middleware(function: object) -> None:
-    """Refuse a value that cannot be a middleware."""
-    check_function("a middleware", function)
+def check_middleware(function: object, takes: str = "the attempt and call_next") -> None:
+    """Refuse a value that cannot be a middleware; `takes` names the two arguments that it is called with."""
+    called = check_function("a middleware", function)
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise BadInput(f"middleware {function!r:.100} is a generator; have it return what `await call_next()` returns")
+    try:
+        signature = inspect.signature(called)
+    except ValueError:  # one that is written in C may not say what it takes
+        return
+    try:
+        signature.bind(None, None)
+    except TypeError:
+        name = getattr(function, "__qualname__", repr(function)[:100])
+        raise BadInput(
+            f"middleware {name} takes ({', '.join(signature.parameters)}); it is called with two arguments, {takes}"
+        ) from None
 
 
 def check_middlewares(functions: object) -> None:

@@ -71,7 +71,7 @@ class App(AppSchedules, AppHooks):
     Args:
         runs: how the handlers run that do not say it themselves. `trio` or `asyncio` for each `async def`, and a thread for
             each `def`; with `thread`, an `async def` has to say which of the two it is written for.
-        middlewares: functions around the attempts of all kinds, outermost first.
+        middlewares: functions around the attempts of all kinds, outermost first. They run under trio, whatever `runs` says.
         version: the version of your code, shown for each worker.
 
     Raises:
@@ -217,7 +217,7 @@ class App(AppSchedules, AppHooks):
         Add it before the worker starts. It also applies to kinds that were registered earlier.
 
         Raises:
-            BadInput: it is not a function, or it is a generator.
+            BadInput: it is not a function of two arguments, or it is a generator.
         """
         validation.check_middleware(function)
         self._middlewares.append(function)
@@ -231,7 +231,7 @@ class App(AppSchedules, AppHooks):
 
     def enqueue_middleware(self, function: EM) -> EM:
         """Put a middleware around each enqueue of clients with this app, inside the middlewares added before. Raises BadInput."""
-        validation.check_middleware(function)
+        validation.check_middleware(function, "the jobs and call_next")
         self.enqueue_middlewares.append(function)
         return function
 

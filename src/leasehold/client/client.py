@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import cached_property
 from typing import Any, TypeVar, overload
 
-from leasehold import asks
+from leasehold import asks, validation
 from leasehold.app import App
 from leasehold.client.convoy import Convoy
 from leasehold.client.core import Core
@@ -213,7 +213,12 @@ class Client(Enqueues):
         await self._database.call("clock")
 
     def enqueue_middleware(self, function: EnqueueMiddleware) -> None:
-        """Put a middleware around what this client enqueues, inside those of its app."""
+        """Put a middleware around what this client enqueues, inside those of its app.
+
+        Raises:
+            BadInput: it is not a function of two arguments.
+        """
+        validation.check_middleware(function, "the jobs and call_next")
         self._core.middlewares.append(function)
 
     def subscribe(self, event_type: type[E], function: Callable[[E], object]) -> Callable[[], None]:

@@ -225,7 +225,7 @@ class SyncClient(SyncPart):
         """Put a middleware around what this client enqueues, inside those of its app.
 
         Raises:
-            BadInput: it is async.
+            BadInput: it is async, or not a function of two arguments.
         """
         self._core.middlewares.append(refused_if_async(function))
 

@@ -154,7 +154,7 @@ def enqueue_in_turn(layers: Sequence[Any], enqueue: SyncEnqueueNext, jobs: Seque
 
 def refused_if_async(layer: M) -> M:
     """The middleware. Raises BadInput for one that has to be awaited, or that is no function."""
-    validation.check_middleware(cast("Any", layer))
+    validation.check_middleware(cast("Any", layer), "the jobs and call_next")
     if iscoroutinefunction(layer) or iscoroutinefunction(getattr(layer, "__call__", None)):  # noqa: B004  its own, if async
         raise _refusal(layer)
     return layer

@@ -8,50 +8,16 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from leasehold.actors.attempts.held_job import SHUTDOWN, Backlog, HeldJob, Holdings
+from leasehold.actors.attempts.held_job import SHUTDOWN, HeldJob
 from leasehold.actors.attempts.outcome import Blocked, Completed, Failed, Outcome, Released, Rescheduled
 from leasehold.actors.attempts.run_clock import DEADLINE_PASSED, TOO_LATE
-from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.running.job_host import WorkerJobHost
-from leasehold.actors.running.settler import Outcomes
-from leasehold.actors.running.slot import Slot, SlotContext
 from leasehold.jobs.endings import Discard, Reschedule, Retry, WaitFor
 from leasehold.jobs.job import Job
-from leasehold.jobs.kind import CheckedKindOptions, Kind
 from leasehold.payloads.claim_checks import START
 from tests.support.held import free_kind, held_job
+from tests.support.slots import Running, a_kind
 from tests.support.waiting import until
-
-
-class Running:
-    """A slot, and what it settled."""
-
-    def __init__(self) -> None:
-        self.backlog, self.outcomes, self.holdings = Backlog(), Outcomes(), Holdings()
-        threads = trio.CapacityLimiter(1)
-        self.slot = Slot(
-            SlotContext(WorkerIdentity("w1"), threads, self.backlog, self.outcomes, holdings=self.holdings)
-        )
-
-    async def run(self, *jobs: HeldJob) -> None:
-        """Run these jobs, one after another."""
-        self.holdings.add(jobs)
-        self.backlog.extend(list(jobs))
-        self.backlog.close()
-        await self.slot.run()
-
-    @property
-    def settled(self) -> list[Outcome]:
-        return self.outcomes.first(100)
-
-    def held(self) -> HeldJob:
-        """The job that runs."""
-        assert self.slot.held is not None
-        return self.slot.held
-
-
-def a_kind(function: Any, **options: Any) -> Kind[..., Any]:
-    return Kind(function.__name__, function, None, CheckedKindOptions(**options))
 
 
 async def test_a_job_that_was_lost_before_it_started_is_not_run() -> None:

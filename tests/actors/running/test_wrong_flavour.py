@@ -17,6 +17,7 @@ from leasehold.actors.running.wrong_flavour import call_in_thread, wrong_flavour
 from leasehold.database import Database
 from leasehold.jobs.job import Job
 from leasehold.jobs.kind import CheckedKindOptions, Kind, Runs
+from leasehold.jobs.middleware import Attempt, CallNext, Middleware
 from tests.support.held import held_job, line_of
 
 
@@ -85,9 +86,10 @@ def of(function: Any, runs: Runs) -> Kind[..., Any]:
     return Kind("send", function, runs, CheckedKindOptions())
 
 
-async def outcome_of(kind: Kind[..., Any]) -> Failed:
+async def outcome_of(kind: Kind[..., Any], *middlewares: Middleware) -> Failed:
     backlog, outcomes = line_of(held_job(kind=kind, args="{}")), Outcomes()
-    await Slot(SlotContext(WorkerIdentity("w1"), trio.CapacityLimiter(1), backlog, outcomes)).run()
+    threads = trio.CapacityLimiter(1)
+    await Slot(SlotContext(WorkerIdentity("w1"), threads, backlog, outcomes, lambda _kind: middlewares)).run()
     (failed,) = outcomes.first(2)
     assert isinstance(failed, Failed)
     return failed
@@ -130,6 +132,73 @@ async def test_a_handler_that_awaits_trio_under_asyncio_is_told_so_and_breaks_no
     assert (failed.discard, failed.error["type"]) == (True, "WrongFlavour")
     assert "runs under asyncio and awaits a library written for trio: add runs='trio'" in failed.error["message"]
     assert (await database.fetch("select 1 as one"))[0]["one"] == 1
+
+
+async def has_asyncio_sleep(attempt: Attempt, call_next: CallNext) -> Any:
+    await asyncio.sleep(0)
+    return await call_next()
+
+
+async def has_a_time_limit_of_asyncio(attempt: Attempt, call_next: CallNext) -> Any:
+    async with asyncio.timeout(5):
+        return await call_next()
+
+
+async def has_asyncio_in_a_nursery(attempt: Attempt, call_next: CallNext) -> Any:
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(asyncio.sleep, 0)
+        return await call_next()
+
+
+async def passes_on(attempt: Attempt, call_next: CallNext) -> Any:
+    return await call_next()
+
+
+async def has_words_of_its_own(attempt: Attempt, call_next: CallNext) -> Any:
+    try:
+        async with trio.open_nursery():
+            return await call_next()
+    except BaseException as error:
+        raise ValueError("translated") from error
+
+
+def asks_for_a_loop_in_its_thread(job: Job) -> None:
+    asyncio.get_running_loop()
+
+
+MIDDLEWARES: list[Middleware] = [has_asyncio_sleep, has_a_time_limit_of_asyncio, has_asyncio_in_a_nursery]
+
+
+@pytest.mark.parametrize("middleware", MIDDLEWARES)
+@pytest.mark.parametrize(
+    ("handler", "runs"), [(sleeps_in_asyncio, "asyncio"), (opens_a_nursery, "trio"), (in_a_thread, "thread")]
+)
+async def test_a_middleware_that_awaits_asyncio_fails_the_job_for_good_and_the_error_says_that_it_runs_under_trio(
+    middleware: Any, handler: Any, runs: Runs, database: Database
+) -> None:
+    failed = await outcome_of(of(handler, runs), passes_on, middleware)
+    assert (failed.discard, failed.error["type"]) == (True, "WrongFlavour")
+    message = (
+        "a middleware around handler send awaits a library written for asyncio: middlewares run under trio, whatever "
+    )
+    assert failed.error["message"].startswith(message)
+    assert "write trio there (trio.sleep, trio.fail_after)" in failed.error["message"]
+    assert middleware.__name__ in failed.error["place"]
+
+
+@pytest.mark.parametrize("middleware", [passes_on, has_words_of_its_own])
+@pytest.mark.parametrize("function", [sleeps_in_asyncio, begins_a_task_group])
+async def test_the_advice_for_a_handler_stays_whatever_its_middlewares_make_of_its_error(
+    middleware: Middleware, function: Any, database: Database
+) -> None:
+    failed = await outcome_of(of(function, "trio"), middleware)
+    assert (failed.discard, failed.error["type"]) == (True, "WrongFlavour")
+    assert failed.error["message"].startswith("handler send runs under trio and awaits a library written for asyncio: ")
+
+
+async def test_a_loop_that_a_handler_misses_in_its_thread_is_not_laid_at_the_door_of_its_middlewares() -> None:
+    failed = await outcome_of(of(asks_for_a_loop_in_its_thread, "thread"), passes_on)
+    assert (failed.discard, failed.error["type"]) == (False, "RuntimeError")
 
 
 async def test_a_plain_function_that_returns_a_coroutine_fails_for_good_and_is_told_so() -> None:

@@ -146,6 +146,41 @@ def test_a_middleware_that_yields_is_refused() -> None:
         App(middlewares=[cast("Any", yielding)])
 
 
+def test_a_middleware_that_takes_something_else_than_it_is_called_with_is_refused_when_it_is_registered() -> None:
+    async def without_the_attempt(call_next: Any) -> Any:
+        return await call_next()
+
+    wrong = cast("Any", without_the_attempt)
+
+    def to_an_app(middleware: Any) -> None:
+        App(middlewares=[middleware])
+
+    def to_a_kind(middleware: Any) -> None:
+        App().kind(middlewares=[middleware])
+
+    registers: list[Any] = [App().middleware, to_an_app, to_a_kind]
+    for register in registers:
+        with pytest.raises(
+            BadInput,
+            match=r"without_the_attempt takes \(call_next\); it is called with two arguments, the attempt and call_next$",
+        ):
+            register(wrong)
+    with pytest.raises(
+        BadInput, match=r"without_the_attempt takes .*; it is called with two arguments, the jobs and call_next$"
+    ):
+        App().enqueue_middleware(wrong)
+
+
+def test_a_middleware_may_be_a_method_an_object_or_take_more_than_it_has_to() -> None:
+    class Around:
+        async def method(self, attempt: Any, call_next: Any, *, more: int = 0) -> Any:
+            return await call_next()
+
+        __call__ = method
+
+    App(middlewares=[Around().method, Around(), functools.partial(Around().method, more=1)])
+
+
 def test_a_handler_without_a_name_of_its_own_asks_for_one() -> None:
     nameless: Any = functools.partial(greet, "Ada")
     with pytest.raises(BadInput, match="has no name; give its kind one"):

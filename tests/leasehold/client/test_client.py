@@ -268,6 +268,16 @@ async def test_without_a_dsn_the_settings_say_which_database(
         assert (await client.get(await client.enqueue("greet"))).kind == "greet"
 
 
+async def test_an_enqueue_middleware_that_does_not_take_the_jobs_and_what_comes_next_is_refused(
+    database: Database,
+) -> None:
+    async def without_the_jobs(call_next: Any) -> Any:
+        return await call_next()
+
+    with pytest.raises(BadInput, match=r"without_the_jobs takes .* two arguments, the jobs and call_next$"):
+        Client(database).enqueue_middleware(cast("Any", without_the_jobs))
+
+
 async def test_an_enqueue_middleware_that_forgets_to_return_is_named(database: Database) -> None:
     async def stamp(jobs: Sequence[NewJob], call_next: EnqueueNext) -> list[EnqueuedJob]:
         return await call_next([job.but(metadata={"by": "web"}) for job in jobs])

@@ -6,7 +6,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from leasehold import App
+from leasehold import App, Attempt, CallNext
 from leasehold.jobs.endings import RetryPolicy
 from leasehold.jobs.kind import DEFAULTS_OF_JOBS, CheckedKindOptions, KindOptions, checked_options
 from leasehold.jobs.new_job import JOB_OPTIONS
@@ -43,8 +43,8 @@ def test_times_become_seconds() -> None:
 
 
 def test_a_kind_keeps_its_middlewares_in_their_order() -> None:
-    async def one() -> None: ...
-    async def two() -> None: ...
+    async def one(attempt: Attempt, call_next: CallNext) -> None: ...
+    async def two(attempt: Attempt, call_next: CallNext) -> None: ...
 
     assert checked_options({}, [one, two]).middlewares == (one, two)
     assert msgspec.structs.asdict(checked_options({}, [])) == msgspec.structs.asdict(CheckedKindOptions())

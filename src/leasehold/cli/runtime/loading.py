@@ -78,6 +78,12 @@ def _import(place: str, module_name: str) -> ModuleType:
         raise SettingsError(f"app {place}: there is no module {error.name}{where}") from error
     except LeaseholdError as error:
         raise SettingsError(f"app {place} cannot be imported: {error} ({_line_of(error)})") from error
+    except SystemExit as error:
+        culprit = _importing(error) or module_name
+        raise SettingsError(
+            f"app {place} cannot be imported: module {culprit} ends the program by {error!r} while it is imported; "
+            f'put what belongs to a script alone below `if __name__ == "__main__":`'
+        ) from error
     except Exception as error:
         message = f"{type(error).__qualname__}: {error}"
         raise SettingsError(f"app {place} cannot be imported: {message} ({_line_of(error)})") from error
@@ -87,9 +93,23 @@ def _line_of(error: BaseException) -> str:
     """`/srv/shop/jobs.py, line 12`: the innermost line of a file that is not ours, or the one that is no Python."""
     if isinstance(error, SyntaxError):
         return f"{error.filename}, line {error.lineno}"
-    frames = [
-        (frame.f_code.co_filename, line)
+    frames = _frames_of(error)
+    return f"{frames[-1][0].f_code.co_filename}, line {frames[-1][1]}" if frames else "no line is known"
+
+
+def _importing(error: BaseException) -> str | None:
+    """`shop.jobs (/srv/shop/jobs.py, line 12)`: the innermost module that was being imported, and where it had come to."""
+    frames = [(frame, line) for frame, line in _frames_of(error) if frame.f_code.co_name == "<module>"]
+    if not frames:
+        return None
+    frame, line = frames[-1]
+    return f"{frame.f_globals.get('__name__')} ({frame.f_code.co_filename}, line {line})"
+
+
+def _frames_of(error: BaseException) -> list[tuple[FrameType, int]]:
+    """The frames in files that are not ours, each with its line, the innermost last."""
+    return [
+        (frame, line)
         for frame, line in traceback.walk_tb(error.__traceback__)
         if not str(frame.f_globals.get("__name__")).startswith(OURS) and not frame.f_code.co_filename.startswith("<")
     ]
-    return "{}, line {}".format(*frames[-1]) if frames else "no line is known"

@@ -33,6 +33,8 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
     (tmp_path / "shop_deep.py").write_text("import shop_broken\n")
     (tmp_path / "shop_typo.py").write_text("\nprint(\n")
     (tmp_path / "shop_twice.py").write_text(TWICE)
+    (tmp_path / "shop_script.py").write_text("import sys\ndef main(): sys.exit(0)\nmain()\n")
+    (tmp_path / "shop_above.py").write_text("import shop_script\n")
     yield tmp_path
     for name in set(sys.modules) - before:
         del sys.modules[name]
@@ -62,6 +64,15 @@ def test_an_app_is_found_in_the_current_folder_and_below_attributes() -> None:
         (
             "shop_typo:app",
             "app shop_typo:app cannot be imported: SyntaxError: '(' was never closed (shop_typo.py, line 2)",
+        ),
+        (
+            "shop_script:app",
+            "app shop_script:app cannot be imported: module shop_script ({folder}/shop_script.py, line 3) ends the program by "
+            'SystemExit(0) while it is imported; put what belongs to a script alone below `if __name__ == "__main__":`',
+        ),
+        (
+            "shop_above:app",
+            "app shop_above:app cannot be imported: module shop_script ({folder}/shop_script.py, line 3) ",
         ),
         ("shop_jobs:apps", "app shop_jobs:apps: module shop_jobs has no apps; it has shop_jobs:app"),
         ("shop_jobs:other", "app shop_jobs:other is of type int, not leasehold.App"),

@@ -95,6 +95,18 @@ def test_an_app_that_is_not_there_is_wrong_usage(cli: Cli) -> None:
     assert done.err.startswith("error: app shop_nowhere:app: there is no module shop_nowhere in ")
 
 
+def test_a_module_that_ends_the_program_as_it_is_imported_ends_the_worker_with_the_code_of_a_wrong_setting(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "shop_ends.py").write_text("import sys\nsys.exit(0)\n")
+    done = cli("run", "worker", "--app", "shop_ends:app", services=Recording())
+    assert done.code == 2
+    assert "module shop_ends" in done.err
+    assert "SystemExit(0) while it is imported" in done.err
+
+
 def test_a_schema_that_is_not_there_is_waited_for_unless_somebody_wants_to_know_at_once(
     run_cli: Cli, empty_database_url: str
 ) -> None:
