@@ -13,8 +13,9 @@ import msgspec
 
 from leasehold import validation
 from leasehold.errors import BadInput, InvalidArgs
-from leasehold.jobs.arguments import args_type, derived_key, encode_args, from_json, takes_job
+from leasehold.jobs.arguments import args_type, derived_key, encode_args, takes_job
 from leasehold.jobs.endings import RetryPolicy
+from leasehold.jobs.foreign_types import from_json
 from leasehold.jobs.new_job import NewJob, Unique, UniqueByDefault
 
 Runs = Literal["trio", "asyncio", "thread", "process"]
