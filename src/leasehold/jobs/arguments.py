@@ -13,8 +13,11 @@ import msgspec
 from leasehold.errors import InvalidArgs
 from leasehold.jobs.foreign_types import (
     is_model,
+    loss_in,
+    loss_of,
     nodes_of,
     to_json,
+    types_at_top,
 )
 from leasehold.jobs.job import Job
 
@@ -37,7 +40,7 @@ def args_type(function: Callable[..., Any]) -> type[msgspec.Struct]:
 
     Raises:
         InvalidArgs: the signature has *args, **kwargs, positional-only parameters, `self`, the job in another place than
-            the first, or a type that cannot be made from JSON.
+            the first, or a type that cannot be made from JSON or loses something in it.
     """
     hints = _hints(function)
     parameters = list(inspect.signature(function).parameters.values())[1 if takes_job(function) else 0 :]
@@ -54,6 +57,12 @@ def args_type(function: Callable[..., Any]) -> type[msgspec.Struct]:
     return msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True)
 
 
+def check_output(function: Callable[..., Any]) -> None:
+    """Refuse a handler that is annotated to return what would lose something in JSON. Raises InvalidArgs."""
+    if loss := loss_in(_hints(function).get("return", Any)):
+        raise InvalidArgs(f"handler {getattr(function, '__qualname__', function)}: its output: {loss}")
+
+
 def _problem(parameter: inspect.Parameter, hint: Any, may_be_self: bool) -> str | None:
     """Why JSON cannot give this parameter, and what to do about it; None if it can."""
     name = parameter.name
@@ -67,7 +76,8 @@ def _problem(parameter: inspect.Parameter, hint: Any, may_be_self: bool) -> str 
         return (
             f"{name}: JSON cannot become a {stranger}; take a str or another type that JSON has, and convert it inside"
         )
-    return None
+    loss = loss_in(hint)
+    return loss and f"{name}: {loss}"
 
 
 def _mentions_job(hint: Any) -> bool:
@@ -140,8 +150,10 @@ def encode_args(value: object, what: str) -> bytes:
 
     Raises:
         InvalidArgs: they are nested too deeply, or have NaN, infinity, `\\u0000`, a lone surrogate or a type that JSON does
-            not have, or a model does not come back equal.
+            not have, or that loses something in it.
     """
+    if losses := [loss for cls in types_at_top(value) if (loss := loss_of(cls))]:
+        raise InvalidArgs(f"{what}: {losses[0]}")
     try:
         encoded = msgspec.json.encode(value, enc_hook=to_json)
         if is_harmless(encoded):

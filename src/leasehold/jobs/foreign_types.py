@@ -1,4 +1,4 @@
-"""Types of other libraries in args and outputs: models of pydantic. Nothing of it is imported."""
+"""Types of other libraries in args and outputs: models of pydantic, attrs classes. None of them is imported."""
 
 from __future__ import annotations
 
@@ -98,3 +98,32 @@ def nodes_of(hint: Any) -> Iterator[Any]:
             seen.add(id(node))
             yield node
             left += [getattr(node, field) for field in node.__struct_fields__ if field not in ("default", "cls")]
+
+
+@lru_cache(maxsize=1024)
+def loss_of(cls: type) -> str | None:
+    """Why instances of an attrs class would lose something in JSON, and what to do; None where they would not."""
+    for attribute in getattr(cls, "__attrs_attrs__", ()):
+        if attribute.name.startswith("_") and attribute.eq:
+            public = attribute.name.lstrip("_")
+            return (
+                f"{cls.__qualname__} is an attrs class, of which JSON leaves out {attribute.name}; "
+                f"name it {public}, or take a dataclass or a msgspec.Struct"
+            )
+    return None
+
+
+def loss_in(hint: Any) -> str | None:
+    """As `loss_of`, for the first such class in a type."""
+    dataclasses = (node.cls for node in nodes_of(hint) if isinstance(node, msgspec.inspect.DataclassType))
+    return next((loss for cls in dataclasses if (loss := loss_of(cls))), None)
+
+
+def types_at_top(value: object) -> set[type]:
+    """The types of a value and of its items: quick, and so not of what is in these."""
+    given: Any = value
+    if isinstance(value, dict):
+        given = cast("dict[object, object]", value).values()
+    elif not isinstance(value, (list, tuple, set, frozenset)):
+        return {type(value)}
+    return {type(cast("object", value)), *map(type, given)}

@@ -112,6 +112,26 @@ class Parcel(msgspec.Struct):
     draft: Draft | None = None
 
 
+@attrs.define
+class Wallet:
+    """Hides what is in it."""
+
+    owner: str
+    _cents: int = 0
+
+
+@attrs.define
+class Cached:
+    """Hides what does not count."""
+
+    width: int
+    _area: int = attrs.field(default=0, eq=False)
+
+
+class Safe(msgspec.Struct):
+    wallets: list[Wallet]
+
+
 EXAMPLES: list[tuple[Any, Any]] = [
     (Address, Address(city="Bern", since=date(2026, 1, 2))),
     (list[Address], [Address(city="Bern")]),
@@ -124,6 +144,7 @@ EXAMPLES: list[tuple[Any, Any]] = [
     (Total, Total(cents=990)),
     (Shown, Shown(key=pydantic.SecretStr("open sesame"))),
     (Draft, Draft(text="Dear Ada")),
+    (Cached, Cached(3)),
     (Item, Item("book", Decimal("9.90"))),
     (Box, Box(3)),
     (Options, {"fragile": True}),
@@ -208,6 +229,23 @@ def test_a_model_that_would_not_come_back_equal_is_refused_with_its_name_and_wha
         outer.new(Parcel(camel(7), draft))
     with pytest.raises(InvalidArgs, match=f"(?s)output: {said}"):
         encode_args([draft], "output")
+
+
+def test_an_attrs_class_with_a_private_attribute_is_refused_where_the_kind_is_declared() -> None:
+    def pay(wallet: Wallet) -> None: ...
+    def keep(safes: dict[str, Safe] | None = None) -> None: ...
+    def find() -> list[Wallet]: ...
+
+    said = "Wallet is an attrs class, of which JSON leaves out _cents; name it cents, or take a dataclass"
+    for function, place in ((pay, "wallet"), (keep, "safes"), (find, "its output")):
+        with pytest.raises(InvalidArgs, match=f"handler .*{function.__name__}: {place}: {said}"):
+            App().kind(function)
+
+
+@pytest.mark.parametrize("value", [Wallet("Ada", 5), [1, Wallet("Ada", 5)], {"of": Wallet("Ada", 5)}])
+def test_an_attrs_class_with_a_private_attribute_is_refused_where_nobody_declared_it(value: object) -> None:
+    with pytest.raises(InvalidArgs, match="output: Wallet is an attrs class, of which JSON leaves out _cents"):
+        encode_args(value, "output")
 
 
 def test_none_of_these_libraries_is_loaded_for_types_that_are_not_theirs() -> None:
