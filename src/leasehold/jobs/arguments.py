@@ -12,6 +12,7 @@ import msgspec
 
 from leasehold.errors import InvalidArgs
 from leasehold.jobs.foreign_types import (
+    ignored_constraint,
     is_model,
     loss_in,
     loss_of,
@@ -40,7 +41,7 @@ def args_type(function: Callable[..., Any]) -> type[msgspec.Struct]:
 
     Raises:
         InvalidArgs: the signature has *args, **kwargs, positional-only parameters, `self`, the job in another place than
-            the first, or a type that cannot be made from JSON or loses something in it.
+            the first, a type that cannot be made from JSON or loses something in it, or a constraint that nobody would check.
     """
     hints = _hints(function)
     parameters = list(inspect.signature(function).parameters.values())[1 if takes_job(function) else 0 :]
@@ -75,6 +76,11 @@ def _problem(parameter: inspect.Parameter, hint: Any, may_be_self: bool) -> str 
     if stranger := next(_strangers(hint), None):
         return (
             f"{name}: JSON cannot become a {stranger}; take a str or another type that JSON has, and convert it inside"
+        )
+    if (constraint := ignored_constraint(hint)) is not None:
+        return (
+            f"{name}: nobody would check {constraint!r:.200}, of pydantic or annotated-types; write a constraint of msgspec, "
+            "such as Annotated[int, msgspec.Meta(ge=10)], or take a pydantic model"
         )
     loss = loss_in(hint)
     return loss and f"{name}: {loss}"

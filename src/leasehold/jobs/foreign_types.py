@@ -1,10 +1,10 @@
-"""Types of other libraries in args and outputs: models of pydantic, attrs classes. None of them is imported."""
+"""Types of other libraries in args and outputs: models of pydantic, attrs classes, constraints. None of them is imported."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, Protocol, TypeGuard, cast, get_origin
+from typing import Any, Protocol, TypeGuard, cast, get_args, get_origin
 
 import msgspec
 
@@ -127,3 +127,36 @@ def types_at_top(value: object) -> set[type]:
     elif not isinstance(value, (list, tuple, set, frozenset)):
         return {type(value)}
     return {type(cast("object", value)), *map(type, given)}
+
+
+KEPT_ANYWAY = frozenset({"AllowInfNan", "DocInfo", "FailFast", "SkipValidation", "Strict", "Unit"})
+"""Metadata that asks nothing of a value, or what msgspec asks anyway."""
+CONSTRAINTS = {("annotated_types", "BaseMetadata"), ("annotated_types", "GroupedMetadata")}
+
+
+def ignored_constraint(hint: Any) -> object | None:
+    """The first constraint of pydantic or annotated-types in a type, which msgspec does not check; None without one."""
+    seen: dict[int, Any] = {}
+    left: list[Any] = [hint]
+    while left:
+        each = left.pop()
+        if id(each) in seen:
+            continue
+        seen[id(each)] = each
+        found = next(filter(_is_constraint, getattr(each, "__metadata__", ())), None)
+        if found is not None:
+            return found
+        aliased = [getattr(each, name, None) for name in ("__supertype__", "__value__")]  # of NewType and `type X = …`
+        left += [*aliased, *get_args(each)]
+    return None
+
+
+def _is_constraint(metadata: object) -> bool:
+    cls = type(metadata)
+    parents = {(parent.__module__.partition(".")[0], parent.__name__) for parent in cls.__mro__}
+    if ("pydantic", "FieldInfo") in parents:
+        return any(_is_constraint(each) for each in cast("Any", metadata).metadata)
+    if cls.__name__ in KEPT_ANYWAY:
+        return False
+    is_of_pydantic = cls.__module__.partition(".")[0] == "pydantic"
+    return not CONSTRAINTS.isdisjoint(parents) or (is_of_pydantic and hasattr(cls, "__get_pydantic_core_schema__"))

@@ -6,9 +6,10 @@ import sys
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import Any, TypedDict
+from typing import Annotated, Any, NewType, TypedDict
 from uuid import UUID
 
+import annotated_types
 import attrs
 import msgspec
 import pydantic
@@ -246,6 +247,54 @@ def test_an_attrs_class_with_a_private_attribute_is_refused_where_the_kind_is_de
 def test_an_attrs_class_with_a_private_attribute_is_refused_where_nobody_declared_it(value: object) -> None:
     with pytest.raises(InvalidArgs, match="output: Wallet is an attrs class, of which JSON leaves out _cents"):
         encode_args(value, "output")
+
+
+Quantity = NewType("Quantity", Annotated[int, pydantic.Field(ge=10)])  # pyright: ignore[reportGeneralTypeIssues]
+
+
+@pytest.mark.parametrize(
+    "hint",
+    [
+        pydantic.PositiveInt,
+        Annotated[int, pydantic.Field(ge=10)],
+        Annotated[str, pydantic.StringConstraints(min_length=1)],
+        Annotated[str, pydantic.Field(pattern="^a")],
+        Annotated[int, pydantic.AfterValidator(abs)],
+        pydantic.UUID4,
+        Annotated[str, annotated_types.Len(1, 2)],
+        list[pydantic.PositiveInt],
+        dict[str, Annotated[int, annotated_types.Gt(0)]] | None,
+        Quantity,
+    ],
+    ids=str,
+)
+def test_a_constraint_that_nobody_would_check_is_refused_where_the_kind_is_declared(hint: Any) -> None:
+    def buy(amount: Any) -> None: ...
+
+    buy.__annotations__["amount"] = hint
+    with pytest.raises(
+        InvalidArgs, match=r"buy: amount: nobody would check .*msgspec\.Meta\(ge=10\)\], or take a pydantic"
+    ):
+        App().kind(buy)
+
+
+@pytest.mark.parametrize(
+    "hint",
+    [
+        Annotated[int, "how many"],
+        Annotated[int, msgspec.Meta(ge=10)],
+        Annotated[int, pydantic.Field(description="how many")],
+        Annotated[float, annotated_types.Unit("m")],
+        pydantic.StrictInt,
+        pydantic.FiniteFloat,
+    ],
+    ids=str,
+)
+def test_other_metadata_of_an_annotation_stays(hint: Any) -> None:
+    def buy(amount: Any) -> None: ...
+
+    buy.__annotations__["amount"] = hint
+    assert App().kind(buy).decode('{"amount": 11}') == {"amount": 11}
 
 
 def test_none_of_these_libraries_is_loaded_for_types_that_are_not_theirs() -> None:
