@@ -19,6 +19,7 @@ from leasehold.jobs.arguments import encode_args
 from leasehold.jobs.catalogue import promise_of
 from leasehold.jobs.encoding import Check, encode_continuation, encode_wait
 from leasehold.jobs.endings import ContinueWith, Discard, Reschedule, Retry, WaitFor, time_of
+from leasehold.jobs.foreign_types import types_at_top
 from leasehold.jobs.kind import Kind
 from leasehold.jobs.new_job import NewJob
 
@@ -35,6 +36,10 @@ MOST_TRACEBACK = 10_000
 MOST_OUTPUT_BYTES = 1_048_576
 STATEMENT_TIMEOUT = "57014"
 CONTROLS = (Discard, Retry, Reschedule, WaitFor)
+NO_OUTPUT = (
+    "the handler returned a new job, which nobody would run: `return job.continue_with(ship.new(…))` continues the chain, "
+    "and `job.start(ship.new(…))` begins another; a handler that does not take its job returns `ContinueWith(ship.new(…))`"
+)
 
 
 def place_of(error: BaseException) -> str | None:
@@ -155,7 +160,10 @@ def completed(held: HeldJob, output: Any, most: int = MOST_OUTPUT_BYTES) -> Comp
 
 
 def encode_output(output: Any, kind: Kind[..., Any], most: int = MOST_OUTPUT_BYTES) -> str | dict[str, Any] | None:
-    """The output as JSON, None for null. Or an error: it is no JSON, has more bytes than that, or is not what the kind promises."""
+    """The output as JSON, None for null. Or an error: it is no JSON, has more bytes than that, is not what the kind promises, or
+    is a new job or has one."""
+    if any(issubclass(each, (NewJob, ContinueWith)) for each in types_at_top(output)):
+        return {"type": "InvalidOutput", "message": NO_OUTPUT, "traceback": ""}
     try:
         encoded = b"null" if output is None else encode_args(output, "output")
     except InvalidArgs as error:

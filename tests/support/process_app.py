@@ -195,6 +195,8 @@ def go_on(job: Job, how: str) -> Any:
         job.state.get(str)
     if how == "start":
         job.start(pid.new())
+    if how == "new":
+        return pid.new()
     return job.continue_with(resize.new(Picture("a", timedelta(seconds=1))), blockers=[11])
 
 

@@ -1,4 +1,4 @@
-"""Args as a handler declares them: how they are decoded, encoded and refused, also in types of other libraries."""
+"""Args as a handler declares them: how they are decoded, encoded and refused."""
 
 from __future__ import annotations
 
@@ -6,55 +6,21 @@ import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
-from typing import Any, Protocol, TypeGuard, cast, get_args, get_origin, get_type_hints
+from typing import Any, cast, get_args, get_type_hints
 
 import msgspec
 
 from leasehold.errors import InvalidArgs
+from leasehold.jobs.foreign_types import (
+    ignored_constraint,
+    is_model,
+    loss_in,
+    loss_of,
+    nodes_of,
+    to_json,
+    types_at_top,
+)
 from leasehold.jobs.job import Job
-
-
-class Model(Protocol):
-    """What is asked of such a class. Nothing of pydantic is imported."""
-
-    @classmethod
-    def model_validate(cls, obj: Any, /) -> Any:
-        """An instance made from what JSON became. Raises ValueError or TypeError."""
-        ...
-
-    def model_dump(self, *, mode: str) -> Any:
-        """What `model_validate` takes, of types that JSON has."""
-        ...
-
-
-def is_model(cls: object) -> TypeGuard[type[Model]]:
-    """Whether instances of this class can be args and outputs by themselves."""
-    return (
-        isinstance(cls, type)
-        and callable(getattr(cls, "model_validate", None))
-        and callable(getattr(cls, "model_dump", None))
-    )
-
-
-def to_json(value: Any) -> Any:
-    """For msgspec: what stands for a value that it does not know. Raises TypeError."""
-    if is_model(cast("object", type(value))):
-        return value.model_dump(mode="json")
-    if isinstance(value, BaseException):
-        raise TypeError(f"{type(value).__qualname__} is an exception: raise it instead of returning it")
-    raise TypeError(f"JSON has no {type(value).__qualname__}")
-
-
-def from_json(cls: type, value: Any) -> Any:
-    """For msgspec: a value of a class that it does not know; what is one already stays. Raises TypeError or ValueError."""
-    if cls is object:  # as the values of the `dict[str, object]` that many handlers return
-        return value
-    if is_model(cls):
-        return cls.model_validate(value)
-    if isinstance(value, get_origin(cls) or cls):
-        return value
-    raise TypeError(f"JSON cannot become a {cls.__qualname__}")
-
 
 MAX_DEPTH = 100
 JSON_TYPES: tuple[type, ...] = (str, int, float, bool, type(None), list, dict)
@@ -75,7 +41,7 @@ def args_type(function: Callable[..., Any]) -> type[msgspec.Struct]:
 
     Raises:
         InvalidArgs: the signature has *args, **kwargs, positional-only parameters, `self`, the job in another place than
-            the first, or a type that cannot be made from JSON.
+            the first, a type that cannot be made from JSON or loses something in it, or a constraint that nobody would check.
     """
     hints = _hints(function)
     parameters = list(inspect.signature(function).parameters.values())[1 if takes_job(function) else 0 :]
@@ -92,6 +58,12 @@ def args_type(function: Callable[..., Any]) -> type[msgspec.Struct]:
     return msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True)
 
 
+def check_output(function: Callable[..., Any]) -> None:
+    """Refuse a handler that is annotated to return what would lose something in JSON. Raises InvalidArgs."""
+    if loss := loss_in(_hints(function).get("return", Any)):
+        raise InvalidArgs(f"handler {getattr(function, '__qualname__', function)}: its output: {loss}")
+
+
 def _problem(parameter: inspect.Parameter, hint: Any, may_be_self: bool) -> str | None:
     """Why JSON cannot give this parameter, and what to do about it; None if it can."""
     name = parameter.name
@@ -105,7 +77,13 @@ def _problem(parameter: inspect.Parameter, hint: Any, may_be_self: bool) -> str 
         return (
             f"{name}: JSON cannot become a {stranger}; take a str or another type that JSON has, and convert it inside"
         )
-    return None
+    if (constraint := ignored_constraint(hint)) is not None:
+        return (
+            f"{name}: nobody would check {constraint!r:.200}, of pydantic or annotated-types; write a constraint of msgspec, "
+            "such as Annotated[int, msgspec.Meta(ge=10)], or take a pydantic model"
+        )
+    loss = loss_in(hint)
+    return loss and f"{name}: {loss}"
 
 
 def _mentions_job(hint: Any) -> bool:
@@ -114,22 +92,9 @@ def _mentions_job(hint: Any) -> bool:
 
 def _strangers(hint: Any) -> Iterator[str]:
     """The names of the classes in a type that no value decoded from JSON is an instance of."""
-    try:
-        root = msgspec.inspect.type_info(hint)
-    except (TypeError, NameError):
-        return  # making the decoder says it better
-    seen: set[int] = set()
-    left: list[Any] = [root]
-    while left:
-        node = left.pop()
-        if isinstance(node, tuple):
-            left += cast("tuple[Any, ...]", node)
-        elif isinstance(node, msgspec.inspect.CustomType):
-            if not _can_be_json(node.cls) and not is_model(node.cls):
-                yield node.cls.__qualname__
-        elif isinstance(node, (msgspec.inspect.Type, msgspec.inspect.Field)) and id(node) not in seen:
-            seen.add(id(node))
-            left += [getattr(node, field) for field in node.__struct_fields__ if field not in ("default", "cls")]
+    for node in nodes_of(hint):
+        if isinstance(node, msgspec.inspect.CustomType) and not _can_be_json(node.cls) and not is_model(node.cls):
+            yield node.cls.__qualname__
 
 
 def _can_be_json(cls: type) -> bool:
@@ -191,8 +156,10 @@ def encode_args(value: object, what: str) -> bytes:
 
     Raises:
         InvalidArgs: they are nested too deeply, or have NaN, infinity, `\\u0000`, a lone surrogate or a type that JSON does
-            not have.
+            not have, or that loses something in it.
     """
+    if losses := [loss for cls in types_at_top(value) if (loss := loss_of(cls))]:
+        raise InvalidArgs(f"{what}: {losses[0]}")
     try:
         encoded = msgspec.json.encode(value, enc_hook=to_json)
         if is_harmless(encoded):

@@ -12,8 +12,8 @@ from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hin
 import msgspec
 
 from leasehold.errors import BadInput
-from leasehold.jobs.arguments import from_json
 from leasehold.jobs.endings import ContinueWith
+from leasehold.jobs.foreign_types import from_json
 from leasehold.jobs.kind import Kind
 
 R = TypeVar("R")

@@ -13,8 +13,9 @@ import msgspec
 
 from leasehold import validation
 from leasehold.errors import BadInput, InvalidArgs
-from leasehold.jobs.arguments import args_type, derived_key, encode_args, from_json, takes_job
+from leasehold.jobs.arguments import args_type, check_output, derived_key, encode_args, takes_job
 from leasehold.jobs.endings import RetryPolicy
+from leasehold.jobs.foreign_types import from_json
 from leasehold.jobs.new_job import NewJob, Unique, UniqueByDefault
 
 Runs = Literal["trio", "asyncio", "thread", "process"]
@@ -265,6 +266,7 @@ class Kind(Generic[P, R_co]):
         self.is_atomic = options.mode == "atomic"
         self.takes_job = takes_job(function)
         self.args_type = args_type(function)
+        check_output(function)
         try:
             self._decoder = msgspec.json.Decoder(self.args_type, dec_hook=from_json)
         except (TypeError, NameError) as error:

@@ -17,8 +17,9 @@ from leasehold.actors.attempts.outcome import (
     describe,
     raised,
 )
-from leasehold.jobs.endings import Discard, Reschedule, Retry
+from leasehold.jobs.endings import ContinueWith, Discard, Reschedule, Retry
 from leasehold.jobs.kind import CheckedKindOptions, Kind
+from leasehold.jobs.new_job import NewJob
 from tests.support.held import held_job
 
 
@@ -83,6 +84,18 @@ def test_an_output_that_cannot_be_kept_fails_the_job_for_good_and_says_why(outpu
     assert outcome.error["type"] == "InvalidOutput"
     assert complaint in outcome.error["message"]
     assert outcome.discard
+
+
+SHIP = NewJob[Any](kind="ship")
+
+
+@pytest.mark.parametrize(
+    "output", [SHIP, [SHIP], (1, SHIP), {"next": SHIP}, [ContinueWith(SHIP)]], ids=lambda each: type(each).__name__
+)
+def test_a_new_job_that_is_returned_as_an_output_fails_the_job_and_says_how_to_continue(output: object) -> None:
+    outcome = failure(completed(held_job(), output))
+    assert (outcome.error["type"], outcome.discard) == ("InvalidOutput", True)
+    assert "`return job.continue_with(ship.new(…))`" in outcome.error["message"]
 
 
 def test_retry_and_discard_are_told_to_the_database() -> None:

@@ -115,6 +115,12 @@ async def test_an_output_that_json_cannot_carry_fails_for_good(running: Running,
     assert message in failed.error["message"]
 
 
+async def test_a_new_job_that_is_returned_as_an_output_fails_for_good(running: Running) -> None:
+    failed = await failure(running, "go_on", how="new")
+    assert (failed.error["type"], failed.discard) == ("InvalidOutput", True)
+    assert "return job.continue_with(" in failed.error["message"]
+
+
 async def test_no_output_is_null(running: Running) -> None:
     outcome = await running.run("answer", how="none")
     assert isinstance(outcome, Completed)

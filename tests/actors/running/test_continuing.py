@@ -274,8 +274,22 @@ async def test_a_continuation_that_is_not_returned_fails_the_job_rather_than_end
         job.continue_with(NewJob(kind="next"))
         return job.continue_with(NewJob(kind="next"))
 
+    @app.kind(max_attempts=1)
+    async def returns_a_new_job() -> Any:
+        return NewJob(kind="next")
+
+    @app.kind(max_attempts=1)
+    async def returns_new_jobs(job: Job) -> Any:
+        job.start(NewJob(kind="aside"))
+        return [NewJob(kind="next")]
+
     async with working(database_url, app) as running:
-        for kind, complaint in (("forgets", "said and not returned"), ("says_it_twice", "said already")):
+        for kind, complaint in (
+            ("forgets", "said and not returned"),
+            ("says_it_twice", "said already"),
+            ("returns_a_new_job", "a new job, which nobody would run"),
+            ("returns_new_jobs", "a new job, which nobody would run"),
+        ):
             job = await running.run(kind, max_attempts=1)
             assert job.state == "failed"
             assert complaint in job.error["message"]
