@@ -32,8 +32,8 @@ LH010 the database has another encoding than UTF8.
 
 The headings are the folders of `sql/functions/`. Where `leasehold grants` has made roles, the roles that a section names may call
 the function, and so may the owner and each role that includes one of them (worker includes producer and
-waiter; operator includes producer, waiter and reader). Without roles, the user who ran `leasehold migrate` may. Only other functions call those listed as
-internal.
+waiter; operator includes producer, waiter and reader). Without roles, the user who ran `leasehold migrate` may. Only other
+functions call those listed as internal.
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import sysconfig
@@ -12,16 +13,19 @@ from types import FrameType, TracebackType
 from typing import Any, cast
 
 import msgspec
+import trio
 
-from leasehold.actors.attempts.held_job import HeldJob
+from leasehold.actors.attempts.held_job import SHUTDOWN, HeldJob
 from leasehold.errors import DatabaseUnavailable, InvalidArgs, LeaseholdError, LockTimeout, report_of
 from leasehold.jobs.arguments import encode_args
 from leasehold.jobs.catalogue import promise_of
 from leasehold.jobs.encoding import Check, encode_continuation, encode_wait
 from leasehold.jobs.endings import ContinueWith, Discard, Reschedule, Retry, WaitFor, time_of
-from leasehold.jobs.foreign_types import types_at_top
+from leasehold.jobs.foreign_types import strange_types
 from leasehold.jobs.kind import Kind
 from leasehold.jobs.new_job import NewJob
+
+log = logging.getLogger(__name__)
 
 OURS = ("leasehold", "trio", "outcome")
 # What stands between a worker and a handler, and where the handler is called: methods of a module, or all of it.
@@ -162,7 +166,7 @@ def completed(held: HeldJob, output: Any, most: int = MOST_OUTPUT_BYTES) -> Comp
 def encode_output(output: Any, kind: Kind[..., Any], most: int = MOST_OUTPUT_BYTES) -> str | dict[str, Any] | None:
     """The output as JSON, None for null. Or an error: it is no JSON, has more bytes than that, is not what the kind promises, or
     is a new job or has one."""
-    if any(issubclass(each, (NewJob, ContinueWith)) for each in types_at_top(output)):
+    if output is not None and any(issubclass(each, (NewJob, ContinueWith)) for each in strange_types(output)):
         return {"type": "InvalidOutput", "message": NO_OUTPUT, "traceback": ""}
     try:
         encoded = b"null" if output is None else encode_args(output, "output")
@@ -201,6 +205,48 @@ def spared(held: HeldJob, error: BaseException, times: int) -> Rescheduled:
     """The outcome of an attempt that an outage has ended, for the job's `times`th time: it runs again, 0, 1, 2, 4 … s later."""
     reason = f"the database was not available, the attempt does not count: {_message(error)}"
     return Rescheduled(held, 0.0 if times == 1 else 2.0 ** (times - 2), sanitized(reason[:MOST_MESSAGE]))
+
+
+def cancelled(held: HeldJob) -> Outcome | None:
+    """That of a handler that let our cancellation through; None: the job is not ours any more."""
+    if held.lost == SHUTDOWN:
+        return Released(held)
+    if held.lost is not None or held.clock is None:
+        return None
+    error, is_last = held.clock.error()
+    return Failed(held, error, discard=is_last)
+
+
+def missed(held: HeldJob, failure: BaseException | None) -> Failed | None:
+    """The outcome of a handler that came back by itself after the deadline of its job."""
+    error = None if held.clock is None else held.clock.missed()
+    if error is None:
+        return None
+    return Failed(held, error if failure is None else with_raised(error, failure), discard=True)
+
+
+def unless_interrupted(failed: Failed) -> Failed | Released:
+    """This failure. But a job that a shutdown interrupted is handed back: its handler may fail because it was cancelled."""
+    held = failed.held
+    if held.lost != SHUTDOWN:
+        return failed
+    log.warning(
+        "job %s attempt %s: handed back, because the worker ends; its handler was cancelled and ended with %s",
+        held.id,
+        held.attempt,
+        in_a_line(failed.error),
+        extra={"job_id": held.id, "reason": SHUTDOWN, "error": failed.error},
+    )
+    return Released(held)
+
+
+def without_cancellation(error: BaseException) -> BaseException | None:
+    """What the handler raised besides our cancellation; None: nothing else. Any other cancellation is a failure."""
+    if trio.current_effective_deadline() > float("-inf"):
+        return error
+    if isinstance(error, BaseExceptionGroup):
+        return cast("BaseExceptionGroup[BaseException]", error).split(trio.Cancelled)[1]
+    return None if isinstance(error, trio.Cancelled) else error
 
 
 def single_cause(error: BaseException) -> BaseException:

@@ -17,25 +17,31 @@ import trio
 
 from leasehold.actors.attempts.announcer import SILENT, Announcer
 from leasehold.actors.attempts.held_job import SHUTDOWN, UNRENEWED, Backlog, HeldJob, Holdings
-from leasehold.actors.attempts.outcome import Failed, Outcome, Released, describe, single_cause
+from leasehold.actors.attempts.outcome import (
+    CONTROLS,
+    Failed,
+    Outcome,
+    Released,
+    cancelled,
+    completed,
+    describe,
+    missed,
+    raised,
+    single_cause,
+    unless_interrupted,
+    without_cancellation,
+)
 from leasehold.actors.attempts.run_clock import TOO_LATE
 from leasehold.actors.identity import WorkerIdentity, WorkerMode
 from leasehold.actors.processes.apart import invoke_apart
 from leasehold.actors.processes.pool import ProcessPool
-from leasehold.actors.running.attempt_end import (
-    missed,
-    outcome_of_cancellation,
-    outcome_of_error,
-    outcome_of_return,
-    unless_interrupted,
-    without_cancellation,
-)
 from leasehold.actors.running.job_host import HostedAttempt, WorkerJobHost
 from leasehold.actors.running.settler import Outcomes
-from leasehold.actors.running.wrong_flavour import call_in_thread
+from leasehold.actors.running.wrong_flavour import call_in_thread, wrong_flavour, wrong_flavour_of_middleware
 from leasehold.database.border import run_asyncio
 from leasehold.errors import BadInput, InvalidArgs
 from leasehold.events import JobStarted
+from leasehold.jobs.endings import ContinueWith, WaitFor
 from leasehold.jobs.job import Job
 from leasehold.jobs.job_host import Context
 from leasehold.jobs.kind import Kind
@@ -46,6 +52,7 @@ from leasehold.payloads.claim_checks import START
 log = logging.getLogger(__name__)
 
 JOBS_PER_CHECKPOINT = 10
+ENDINGS = (ContinueWith, WaitFor)
 
 
 class Roster:
@@ -182,7 +189,7 @@ class Slot:
                     current = None
                     current = await self._take()
             if current is not None and scope.cancelled_caught:
-                outcome = outcome_of_cancellation(current)
+                outcome = cancelled(current)
         except RuntimeError as error:
             if current is None:
                 raise
@@ -227,7 +234,7 @@ class Slot:
             if held.args.startswith(START):
                 await self._host.fetch_args(held)
                 if held.lost is not None:
-                    return outcome_of_cancellation(held)
+                    return cancelled(held)
             chain = self._middlewares_of(kind)
             named = kind.decode_args(held.args) if chain or kind.runs != "process" else {}
             job = self._job(held) if chain or kind.takes_job or kind.is_atomic else None
@@ -242,13 +249,13 @@ class Slot:
                 end = await self._call_within(chain, held, job, named)
             else:
                 end = await self._call(held, job, named)
-            return missed(held, None) or await outcome_of_return(self._host, held, end)
+            return missed(held, None) or await self._returned(held, end)
         except BaseException as error:
             failure = without_cancellation(error)
             if failure is None:
                 raise
             failure = single_cause(failure)
-            return missed(held, failure) or await outcome_of_error(self._host, held, failure)
+            return missed(held, failure) or await self._raised(held, failure)
 
     def _job(self, held: HeldJob) -> Job:
         return held.job(self._identity, HostedAttempt(self._host, held))
@@ -286,6 +293,25 @@ class Slot:
         for layer in reversed(chain):
             call = partial(layer, attempt, call)
         return await call()
+
+    async def _returned(self, held: HeldJob, end: Any) -> Outcome:
+        if self._host.sessions or (end is not None and isinstance(end, ENDINGS)):
+            outcome = await self._host.close(held, end)
+        else:
+            outcome = completed(held, end, self._host.large.most)
+            if self._host.large.is_large(outcome):
+                outcome = await self._host.put_away(held, outcome)
+        return unless_interrupted(outcome) if isinstance(outcome, Failed) else outcome
+
+    async def _raised(self, held: HeldJob, failure: BaseException) -> Outcome:
+        if held.lost == SHUTDOWN and not isinstance(failure, CONTROLS):
+            return unless_interrupted(Failed(held, describe(failure)))
+        advice = wrong_flavour_of_middleware(held.kind, failure) or wrong_flavour(held.kind, failure)
+        if advice is not None:
+            return Failed(held, describe(advice.with_traceback(failure.__traceback__)), discard=True)
+        if isinstance(failure, CONTROLS):
+            return self._host.waits(held, failure) if isinstance(failure, WaitFor) else raised(held, failure)
+        return await self._host.spare(held, failure) or raised(held, failure)
 
     async def _leave(self, held: HeldJob) -> None:
         """The handler has ended: roll back what it left open."""

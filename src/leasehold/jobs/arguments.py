@@ -17,8 +17,8 @@ from leasehold.jobs.foreign_types import (
     loss_in,
     loss_of,
     nodes_of,
+    strange_types,
     to_json,
-    types_at_top,
 )
 from leasehold.jobs.job import Job
 
@@ -158,7 +158,7 @@ def encode_args(value: object, what: str) -> bytes:
         InvalidArgs: they are nested too deeply, or have NaN, infinity, `\\u0000`, a lone surrogate or a type that JSON does
             not have, or that loses something in it.
     """
-    if losses := [loss for cls in types_at_top(value) if (loss := loss_of(cls))]:
+    if losses := [loss for cls in strange_types(value) if (loss := loss_of(cls))]:
         raise InvalidArgs(f"{what}: {losses[0]}")
     try:
         encoded = msgspec.json.encode(value, enc_hook=to_json)

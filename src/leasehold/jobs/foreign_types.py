@@ -8,6 +8,8 @@ from typing import Any, Protocol, TypeGuard, cast, get_args, get_origin
 
 import msgspec
 
+PLAIN = frozenset({str, int, float, bool, type(None), list, dict, tuple, set, frozenset})
+
 
 class Model(Protocol):
     """What is asked of such a class. Nothing of pydantic is imported."""
@@ -119,14 +121,16 @@ def loss_in(hint: Any) -> str | None:
     return next((loss for cls in dataclasses if (loss := loss_of(cls))), None)
 
 
-def types_at_top(value: object) -> set[type]:
-    """The types of a value and of its items: quick, and so not of what is in these."""
-    given: Any = value
-    if isinstance(value, dict):
-        given = cast("dict[object, object]", value).values()
-    elif not isinstance(value, (list, tuple, set, frozenset)):
-        return {type(value)}
-    return {type(cast("object", value)), *map(type, given)}
+def strange_types(value: object) -> set[type]:
+    """The types of a value and of its items, without those that JSON has: quick, and so not of what is in these."""
+    cls = type(value)
+    if cls is dict:
+        found = set(map(type, cast("dict[object, object]", value).values()))
+    elif cls in (list, tuple, set, frozenset):
+        found = set(map(type, cast("list[object]", value)))
+    else:
+        found = {cls}
+    return found - PLAIN
 
 
 KEPT_ANYWAY = frozenset({"AllowInfNan", "DocInfo", "FailFast", "SkipValidation", "Strict", "Unit"})

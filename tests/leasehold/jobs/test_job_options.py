@@ -99,7 +99,6 @@ PLACES = {
     "the first recordset of add_jobs.sql, which is checked": Place(
         lambda: recordset(0),
         without={
-            "priority": "its type says all that is to be checked",
             "unique": "refuse_unique checks it",
             "blockers": "add_blockers checks them",
         },
