@@ -17,13 +17,18 @@ declare
     v_others integer;
     v_rate   double precision;
     v_worker record;
+    v_strays text := '';
 begin
-    select count(*) as workers, count(*) filter (where w.held < w.slots) as idle, sum(w.slots) as slots, sum(w.held)::bigint as active,
-           (array_agg(w.worker_id order by w.worker_id) filter (where w.held < w.slots))[1:10] as idle_ids
+    -- A worker says at once how many handlers run on without their jobs; how many jobs it holds the rows know better than it.
+    select count(*) as workers, count(*) filter (where w.held + w.strays < w.slots) as idle, sum(w.slots) as slots, sum(w.held)::bigint as active,
+           sum(w.strays)::bigint as strays, (array_agg(w.worker_id order by w.worker_id) filter (where w.held + w.strays < w.slots))[1:10] as idle_ids
       into v_worker
-      from (select w.worker_id, w.slots,
+      from (select w.worker_id, w.slots, least(w.slots, w.stray_handlers) as strays,
                    (select count(*) from (select from leasehold.jobs j where j.incarnation = w.incarnation and j.state in ('claimed', 'running') limit w.slots) j) as held
               from leasehold.workers w where w.incarnation = any (explain_pending_job.incarnations)) w;
+    if v_worker.idle = 0 and v_worker.strays > 0 then
+        v_strays := format('; %s of their slots are held by handlers that still run although their jobs are gone (see leasehold workers stacks)', v_worker.strays);
+    end if;
     with recursive lane(queue, kind, number) as (
         (select j.queue, j.kind, 1 from leasehold.jobs j where j.state = 'pending' order by j.queue, j.kind limit 1)
         union all
@@ -51,16 +56,16 @@ begin
     if v_ahead + v_others > 0 then
         return query
         select 'behind', format('%s job(s) of its queue and kind are before it', case when v_ahead = c_most then 'at least ' else '' end || v_ahead)
-                         || case when v_others > 0 then format(', and at least %s others that the same workers serve', v_others) else '' end, null::timestamptz,
+                         || case when v_others > 0 then format(', and at least %s others that the same workers serve', v_others) else '' end || v_strays, null::timestamptz,
                jsonb_build_object('jobs', v_ahead, 'other_jobs', v_others, 'per_second', v_rate, 'live_workers', v_worker.workers, 'slots', v_worker.slots,
-                                  'active_jobs', v_worker.active);
+                                  'active_jobs', v_worker.active, 'stray_handlers', v_worker.strays);
     elsif not is_stopped and not is_limited then
         return query
         select 'busy', format('it is the next one: the %s worker(s) that serve it run %s job(s) in %s slot(s) and take it when one is free', v_worker.workers,
-                              v_worker.active, v_worker.slots), null::timestamptz,
-               jsonb_build_object('live_workers', v_worker.workers, 'slots', v_worker.slots, 'active_jobs', v_worker.active);
+                              v_worker.active, v_worker.slots) || v_strays, null::timestamptz,
+               jsonb_build_object('live_workers', v_worker.workers, 'slots', v_worker.slots, 'active_jobs', v_worker.active, 'stray_handlers', v_worker.strays);
     end if;
-    if not is_stopped and v_rate is not null then
+    if not is_stopped and v_rate is not null and v_worker.strays < v_worker.slots then
         return query
         select 'expected_start', format('at the present rate of %s jobs a second it starts in about %s s', round(v_rate::numeric, 2),
                                         round(((v_ahead + 1) / v_rate)::numeric, 1)),

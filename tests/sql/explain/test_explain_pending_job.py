@@ -27,6 +27,7 @@ async def test_jobs_before_it_are_counted(database: Database, worker: SqlWorker)
         "live_workers": 1,
         "slots": 3,
         "active_jobs": 0,
+        "stray_handlers": 0,
     }
     assert await reasons(database, 4) == ["behind"]
 
@@ -76,6 +77,27 @@ async def test_it_is_next_and_every_slot_is_busy(database: Database, worker: Sql
     await worker.complete(claimed[:2])
     await beat(worker, 2)
     assert await facts(database, 4, "idle_worker") == {"workers": ["w1"]}
+
+
+async def test_a_slot_whose_handler_runs_on_without_its_job_is_not_free(database: Database, worker: SqlWorker) -> None:
+    await worker.register(slots=2)
+    await worker.given_all([{"kind": "a"}] * 2)
+    await database.call("heartbeat_worker", worker.incarnation, 2, "ready", True)
+    for job_id in (1, 2):
+        await database.call("cancel_job", job_id)
+    await enqueue(database)
+    assert await reasons(database, 3) == ["idle_worker"]  # it ran two at its heartbeat, which says nothing of now
+    await database.call("heartbeat_worker", worker.incarnation, 2, "ready", True, stray_handlers=2)
+    assert (await because(database, 3, "busy"))["explanation"] == (
+        "it is the next one: the 1 worker(s) that serve it run 0 job(s) in 2 slot(s) and take it when one is free; "
+        "2 of their slots are held by handlers that still run although their jobs are gone (see leasehold workers stacks)"
+    )
+    assert (await facts(database, 3, "busy"))["stray_handlers"] == 2
+    await enqueue(database)
+    assert "held by handlers that still run" in (await because(database, 4, "behind"))["explanation"]
+    await database.call("heartbeat_worker", worker.incarnation, 1, "ready", True, stray_handlers=1)
+    assert await reasons(database, 3) == ["idle_worker"]
+    assert "still run" not in (await because(database, 4, "behind"))["explanation"]
 
 
 async def test_a_queue_of_any_length_costs_the_same(fresh_database: Database) -> None:
