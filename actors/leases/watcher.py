@@ -75,6 +75,7 @@ class Watcher:
         nursery: for the siblings.
         stood_still: called when the event loop had stood still for so long that the worker may have been taken for dead.
         rouse: called when it has held one for a moment: the keeper rests as well.
+        strayed: called when another number of handlers than before run on although their jobs are lost.
     """
 
     name = "watcher"
@@ -87,6 +88,7 @@ class Watcher:
         nursery: trio.Nursery,
         stood_still: Callable[[], object] = bool,
         rouse: Callable[[], object] = bool,
+        strayed: Callable[[], object] = bool,
     ) -> None:
         self._running = running
         self._holdings = holdings
@@ -94,6 +96,8 @@ class Watcher:
         self._nursery = nursery
         self._stood_still = stood_still
         self._rouse = rouse
+        self._strayed = strayed
+        self._strays = 0
 
     async def run(self) -> None:
         """Look at what runs, ten times a second while there is something, until cancelled."""
@@ -101,9 +105,10 @@ class Watcher:
         while True:
             if monotonic() - self._pulse.at > STANDSTILL_SECONDS:
                 self._stood_still()
+            self._count_strays()
             if self._holdings:
                 self._rouse()
-            else:
+            elif not self._strays:
                 await self._pulse.rest()
                 await trio.sleep(WATCH_SECONDS)
                 continue
@@ -113,3 +118,8 @@ class Watcher:
                     held.watched = trio.CancelScope()
                     self._nursery.start_soon(stand_by, held)
             await trio.sleep(WATCH_SECONDS)
+
+    def _count_strays(self) -> None:
+        was, self._strays = self._strays, sum(held.lost is not None for held in self._running())
+        if self._strays != was:
+            self._strayed()

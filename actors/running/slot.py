@@ -72,6 +72,11 @@ class Roster:
         return (held for slot in list(self.slots) if (held := slot.held) is not None)
 
     @property
+    def strays(self) -> int:
+        """How many handlers still run although the worker has lost their jobs: threads cannot be stopped."""
+        return sum(held.lost is not None for held in self.running())
+
+    @property
     def is_busy(self) -> bool:
         """Whether any handler runs."""
         return any(True for _ in self.running())

@@ -58,6 +58,7 @@ class Controls:
             cpu=load and load.cpu,
             backoff=reason,
             backoff_for=self._backpressure.seconds_left() if reason else None,
+            stray_handlers=self._roster.strays,
             lost_wake_ups=self._dispatcher.statistics().lost_wake_ups,
             usage=read_usage(),
         )

@@ -25,6 +25,8 @@ from leasehold.errors import LeaseholdError
 log = logging.getLogger(__name__)
 
 COMMAND_SECONDS = 20.0
+OF_ITS_OWN = ("stray_handlers", "usage")
+"""What a heartbeat that rides with a poll says in other words, or leaves to one of our own: that follows each change of it."""
 Answer = tuple[str | None, str | None]
 
 
@@ -41,7 +43,8 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
 
 class Vitals(msgspec.Struct, frozen=True, kw_only=True):
     """What a heartbeat tells. `memory` and `cpu` are shares of the limits, `backoff` is the reason for a back-off, and
-    `backoff_for` the seconds that are left of it; `usage` is that of the process. See `leasehold.heartbeat_worker`."""
+    `backoff_for` the seconds that are left of it; `stray_handlers` still run although their jobs are gone; `usage` is that of the
+    process. See `leasehold.heartbeat_worker`."""
 
     state: State
     active_jobs: int
@@ -52,6 +55,7 @@ class Vitals(msgspec.Struct, frozen=True, kw_only=True):
     backoff: str | None = None
     backoff_for: float | None = None
     lost_wake_ups: int = 0
+    stray_handlers: int = 0
     usage: Usage | None = None
 
 
@@ -150,7 +154,7 @@ class Presence:
             return {}
         self._pace, now = pace, self._vitals()
         self._riding = now
-        vitals = {name: getattr(now, name) for name in Vitals.__struct_fields__ if name != "usage"}
+        vitals = {name: getattr(now, name) for name in Vitals.__struct_fields__ if name not in OF_ITS_OWN}
         vitals |= {"heartbeat_seconds": pace} | (now.usage._asdict() if now.usage else {})
         return {"incarnation": self._identity.incarnation, "vitals": msgspec.json.encode(vitals).decode()}
 
@@ -180,7 +184,7 @@ class Presence:
         [row] = await self._caller.call(
             "heartbeat_worker", self._identity.incarnation, now.active_jobs, now.state, now.listening, now.slots,
             now.memory, now.cpu, now.backoff, now.backoff_for, now.lost_wake_ups,
-            *(now.usage or (None, None, None)), heartbeat_seconds=self._pace,
+            *(now.usage or (None, None, None)), heartbeat_seconds=self._pace, stray_handlers=now.stray_handlers,
         )  # fmt: skip
         self._beaten(row, now)
         if not row["is_known"]:

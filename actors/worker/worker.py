@@ -105,8 +105,8 @@ class Worker:
         await self._get_ready()
         parts, failed = self.parts, self.parts.announcer.actor_failed
         async with trio.open_nursery() as helpers:
-            stood_still, rouse = self.presence.beat_soon, parts.keeper.rouse
-            watcher = Watcher(parts.roster.running, parts.holdings, parts.pulse, helpers, stood_still, rouse)
+            beat, rouse = self.presence.beat_soon, parts.keeper.rouse
+            watcher = Watcher(parts.roster.running, parts.holdings, parts.pulse, helpers, beat, rouse, strayed=beat)
             readers = [] if parts.processes is None else [ProcessOutputReader(parts.processes)]
             actors = (
                 parts.settler,

@@ -83,7 +83,9 @@ class JobsParameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     queue: Name | None = None
     kind: Name | None = None
     key: Key | None = None
-    worker: Annotated[Name, Meta(description="Id of the worker that has the job, or had it last.")] | None = None
+    worker: Annotated[Name, Meta(description="Id or whole friendly name of the worker that has or had it.")] | None = (
+        None
+    )
     created_after: Annotated[Time, Meta(description="Enqueued then or later.")] | None = None
     created_before: Annotated[Time, Meta(description="Enqueued earlier.")] | None = None
     args: (

@@ -18,7 +18,9 @@ RetriedState = Literal["failed", "cancelled", "any"]
 Ids = Annotated[list[Id], Meta(min_length=1, max_length=10_000, description="Only these; each of them is answered.")]
 BulkLimit = Annotated[int, Meta(ge=1, le=10_000, description="At most so many, the oldest first.")]
 ErrorType = Annotated[Name, Meta(description="Only those whose last attempt failed with such an error.")]
-Worker = Annotated[Name, Meta(description="Only those that this worker has, or had last.")]
+Worker = Annotated[
+    Name, Meta(description="Only those that this worker, by its id or its whole friendly name, has or had last.")
+]
 Args = Annotated[dict[str, Any], Meta(min_length=1, description="Only those whose args contain this.")]
 About = Annotated[dict[str, Any], Meta(min_length=1, description="Only those whose metadata contain this.")]
 All = Annotated[bool, Meta(description="Needed where neither ids nor any filter is given.")]

@@ -427,6 +427,7 @@ create table leasehold.workers (
     slots             integer not null,
     active_jobs       integer not null default 0,
     lost_jobs         integer not null default 0,
+    stray_handlers    integer not null default 0,
     memory            real,
     cpu               real,
     heartbeat_seconds real,
@@ -463,6 +464,7 @@ comment on column leasehold.workers.losses is 'Attempts taken back from it since
 comment on column leasehold.workers.excused is 'Such attempts from before its last heartbeat, which showed that it had not died: no longer crashes.';
 comment on column leasehold.workers.lost_wake_ups is 'Jobs that it found by polling although it was listening and got no wake-up; as of its last heartbeat.';
 comment on column leasehold.workers.lost_jobs is 'How many jobs were taken back from it because their leases had run out.';
+comment on column leasehold.workers.stray_handlers is 'How many handlers still run in its slots although their jobs are gone, as it said last.';
 comment on column leasehold.workers.memory is 'Share of memory_limit in use at the last heartbeat.';
 comment on column leasehold.workers.cpu is 'Share of cpu_limit in use at the last heartbeat, smoothed.';
 comment on column leasehold.workers.heartbeat_seconds is 'Until its next heartbeat, as its last one said; null: it never said.';

@@ -39,7 +39,7 @@ select w.worker_id, coalesce(w.name, leasehold.name_worker(w.worker_id)) as name
        case when a.is_alive then w.backoff end as backoff, case when a.is_alive then w.backoff_until end as backoff_until,
        coalesce(m.kinds, '{}') as missing_kinds, o.incarnation is not null as outdated,
        w.started_at, w.heartbeat_at, w.stopped_at, w.incarnation, extract(epoch from t.now - w.heartbeat_at)::double precision as silent_for, w.lost_wake_ups,
-       w.rss, w.cpu_user, w.cpu_system
+       w.rss, w.cpu_user, w.cpu_system, case when a.is_alive then w.stray_handlers else 0 end as stray_handlers
   from leasehold.workers w
  cross join (select leasehold.clock() as now) t
   join fleet a on a.incarnation = w.incarnation

@@ -3,12 +3,13 @@
 --             it stops counting at 10,000.
 -- Parameters  job_id
 -- Returns     reason: one of completed, failed, cancelled, running, claimed, stale, blocked, scheduled, stranded, paused,
---                     unserved, key_held, key_line, limited, behind, busy, idle_worker, expected_start, suspect, deadline,
---                     chain
+--                     unserved, key_held, key_line, limited, behind, busy, locked, idle_worker, expected_start, suspect,
+--                     deadline, chain
 --             explanation: a sentence for people · until: when this reason is expected to end, null where nobody knows
 --             facts: the same for programs
 -- Errors      LH002 no such job
--- Tables      all_jobs, job_blockers, job_progress, queues, limits, rate_buckets, workers, finished_jobs, as list_row_holders (read)
+-- Tables      all_jobs, job_blockers, job_progress, queues, limits, rate_buckets, workers, finished_jobs, as describe_row_holders and describe_queue_holders
+--             (read)
 create or replace function leasehold.explain_job(job_id bigint)
 returns table (reason text, explanation text, until timestamptz, facts jsonb) language plpgsql volatile
 set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set jit = off set enable_seqscan = off as $$

@@ -35,7 +35,8 @@ begin
      order by u.reason desc, u.waits_for desc limit 20;
     select count(*) as workers, count(w.backoff) as held_back, min(w.backoff_until) as until, sum(w.slots) as slots,
            string_agg(w.worker_id || ': ' || w.backoff, '; ' order by w.worker_id) as why,
-           coalesce(sum((select count(*) from leasehold.jobs j where j.incarnation = w.incarnation and j.state in ('claimed', 'running'))), 0) as held
+           coalesce(sum((select count(*) from leasehold.jobs j where j.incarnation = w.incarnation and j.state in ('claimed', 'running'))), 0) as held,
+           coalesce(sum(least(w.slots, w.stray_handlers)), 0) as strays
       into v_fleet
       from leasehold.workers w
      where w.state = 'ready' and leasehold.is_alive(w, v_now) and (w.queues = '{}' or explain_queue.queue = any (w.queues));
@@ -59,10 +60,13 @@ begin
       from leasehold.list_limits(explain_queue.queue) l
      where l.running >= l.max_running or l.tokens < 0.999999
      order by l.key_group limit 20;
-    if v_fleet.workers > 0 and v_fleet.held >= v_fleet.slots then
+    if v_fleet.workers > 0 and v_fleet.held + v_fleet.strays >= v_fleet.slots then
         return query
-        select 'busy', format('all %s slot(s) of the %s worker(s) that serve it are taken', v_fleet.slots, v_fleet.workers), null::timestamptz,
-               jsonb_build_object('workers', v_fleet.workers, 'slots', v_fleet.slots, 'held', v_fleet.held);
+        select 'busy', format('all %s slot(s) of the %s worker(s) that serve it are taken', v_fleet.slots, v_fleet.workers)
+                       || case when v_fleet.strays = 0 then ''
+                               else format(', %s of them by handlers that still run although their jobs are gone (see leasehold workers stacks)', v_fleet.strays) end,
+               null::timestamptz,
+               jsonb_build_object('workers', v_fleet.workers, 'slots', v_fleet.slots, 'held', v_fleet.held, 'stray_handlers', v_fleet.strays);
     end if;
 end
 $$;

@@ -32,14 +32,15 @@ begin
         select 'paused', format('queue %s is paused since %s', job.queue, date_trunc('second', v_queue.paused_at)) || coalesce(': ' || v_queue.reason, ''),
                null::timestamptz, jsonb_build_object('queue', job.queue, 'paused_at', v_queue.paused_at, 'reason', v_queue.reason);
     end if;
-    select count(*) as alive, count(*) filter (where s.queue) as of_queue, count(*) filter (where s.kind) as of_kind,
-           count(*) filter (where s.queue and s.kind and not s.is_paused) as serving,
-           array_agg(s.incarnation) filter (where s.queue and s.kind and not s.is_paused) as incarnations,
-           count(*) filter (where s.queue and s.kind and s.is_paused) as paused
+    select count(*) filter (where s.state <> 'draining') as alive, count(*) filter (where s.state <> 'draining' and s.queue) as of_queue,
+           count(*) filter (where s.state <> 'draining' and s.kind) as of_kind, count(*) filter (where s.queue and s.kind and s.state = 'ready') as serving,
+           array_agg(s.incarnation) filter (where s.queue and s.kind and s.state = 'ready') as incarnations,
+           count(*) filter (where s.queue and s.kind and s.state = 'paused') as paused,
+           count(*) filter (where s.queue and s.kind and s.state = 'draining') as draining, count(*) filter (where s.state = 'draining') as leaving
       into v_servers
-      from (select w.incarnation, w.state = 'paused' as is_paused,
+      from (select w.incarnation, w.state,
                    w.queues = '{}' or job.queue = any (w.queues) as queue, w.kinds = '{}' or job.kind = any (w.kinds) as kind
-              from leasehold.workers w where w.state in ('ready', 'paused') and leasehold.is_alive(w, v_now)) s;
+              from leasehold.workers w where w.state in ('ready', 'paused', 'draining') and leasehold.is_alive(w, v_now)) s;
     if v_servers.serving = 0 and v_servers.paused > 0 then
         v_stopped := true;
         return query
@@ -49,12 +50,16 @@ begin
         v_stopped := true;
         return query
         select 'unserved',
-               case when v_servers.alive = 0 then 'no worker is alive'
+               case when v_servers.draining > 0 then format('the %s worker(s) that serve it are draining and take no more jobs', v_servers.draining)
+                    when v_servers.alive = 0 and v_servers.leaving > 0
+                    then format('no live worker serves it: all %s are draining and take no more jobs', v_servers.leaving)
+                    when v_servers.alive = 0 then 'no worker is alive'
                     when v_servers.of_queue = 0 then format('no live worker serves queue %s (%s alive)', job.queue, v_servers.alive)
                     else format('no live worker that serves queue %s has a handler for kind %s (%s alive: %s with the queue, %s with the kind)', job.queue, job.kind,
                                 v_servers.alive, v_servers.of_queue, v_servers.of_kind) end,
                null::timestamptz,
-               jsonb_build_object('live_workers', v_servers.alive, 'serving_queue', v_servers.of_queue, 'serving_kind', v_servers.of_kind);
+               jsonb_build_object('live_workers', v_servers.alive, 'serving_queue', v_servers.of_queue, 'serving_kind', v_servers.of_kind,
+                                  'draining_workers', v_servers.draining);
     end if;
     select count(*) as workers, count(w.backoff) as held_back, min(w.backoff_until) as until, string_agg(w.worker_id || ': ' || w.backoff, '; ' order by w.worker_id) as why
       into v_backoff from leasehold.workers w where w.incarnation = any (v_servers.incarnations);

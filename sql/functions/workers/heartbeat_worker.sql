@@ -5,6 +5,7 @@
 --             backoff: why it claims nothing for now; null: it does · backoff_for: seconds until it looks again, at most a day
 --             lost_wake_ups: so far in its life; null leaves them as they are · rss: bytes of memory that its process holds
 --             cpu_user, cpu_system: seconds of CPU that its process has used · heartbeat_seconds: until the next one; null: as before
+--             stray_handlers: how many still run although the worker has lost their jobs; null: as before
 -- Returns     is_known: whether the worker is; if not, it registers again · commands: JSON array of {id, command, args} that are
 --             not acknowledged yet, oldest first, again and again until they are; null: none
 --             is_to_listen, idle_alike: as find_place, which looks at all workers: beside more than 64 that live one that does not listen and is
@@ -15,7 +16,7 @@ create or replace function leasehold.heartbeat_worker(
     incarnation uuid, active_jobs integer, state text, listening boolean, slots integer default null, memory double precision default null,
     cpu double precision default null, backoff text default null, backoff_for double precision default null,
     lost_wake_ups bigint default null, rss bigint default null, cpu_user double precision default null, cpu_system double precision default null,
-    heartbeat_seconds double precision default null
+    heartbeat_seconds double precision default null, stray_handlers integer default null
 ) returns table (is_known boolean, commands jsonb, is_to_listen boolean, idle_alike bigint) language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp as $$
 #variable_conflict use_column
@@ -34,6 +35,7 @@ begin
            listening = heartbeat_worker.listening, slots = coalesce(heartbeat_worker.slots, w.slots),
            lost_wake_ups = coalesce(heartbeat_worker.lost_wake_ups, w.lost_wake_ups),
            heartbeat_seconds = coalesce(heartbeat_worker.heartbeat_seconds, w.heartbeat_seconds),
+           stray_handlers = coalesce(heartbeat_worker.stray_handlers, w.stray_handlers),
            memory = heartbeat_worker.memory, cpu = heartbeat_worker.cpu,
            rss = heartbeat_worker.rss, cpu_user = heartbeat_worker.cpu_user, cpu_system = heartbeat_worker.cpu_system, backoff = heartbeat_worker.backoff,
            backoff_until = v_now + make_interval(secs => case when heartbeat_worker.backoff is not null then greatest(0, least(heartbeat_worker.backoff_for, 86400)) end)

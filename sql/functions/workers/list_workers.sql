@@ -6,6 +6,7 @@
 --             missing_kinds: pending in its queues, and it has no handler · outdated: the last worker that started among those
 --             with one of its queues and kinds has another version (echo and dummy, which all have, aside)
 --             silent_for: seconds since the heartbeat · lost_wake_ups: jobs that it found by polling, though it listened
+--             stray_handlers: how many still run in its slots although their jobs are gone
 -- Errors      none
 -- Tables      workers, jobs (read: an index entry for each pending kind and each held job)
 create or replace function leasehold.list_workers(stopped boolean default false) returns setof leasehold.all_workers language sql volatile

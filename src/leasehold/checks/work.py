@@ -80,10 +80,10 @@ with free as materialized (
             order by h.priority desc, h.since, h.id limit 1) j
      order by j.priority desc, j.since, j.id
 )
-select h.queue, h.kind, h.id, e.explanation, extract(epoch from leasehold.clock() - h.oldest_run_at)::float8 as waits_for
+select h.queue, h.kind, h.id, e.reason, e.explanation, extract(epoch from leasehold.clock() - h.oldest_run_at)::float8 as waits_for
   from heads h
  cross join lateral leasehold.explain_job(h.id) e
- where e.reason = 'idle_worker'
+ where e.reason in ('idle_worker', 'locked')
  limit 1
 """
 
@@ -278,7 +278,10 @@ def judge_claims(overlooked: Any, milliseconds: float) -> Check:
     if overlooked:
         detail = f"job {overlooked['id']} of kind {overlooked['kind']} in queue {overlooked['queue']} waits for "
         detail += f"{show_span(overlooked['waits_for'])} and {overlooked['explanation']}"
-        return problem("claims", detail, "look into the logs of these workers: do they reach the database?")
+        advice = "look into the logs of these workers: do they reach the database?"
+        if overlooked["reason"] == "locked":
+            advice = "end that transaction; by hand: select pg_terminate_backend(pid)"
+        return problem("claims", detail, advice)
     if milliseconds > SLOW_MILLISECONDS:
         advice = "cure what `horizon`, `bloat` and `autovacuum` say; then reindex table concurrently leasehold.jobs"
         return problem("claims", f"a claim of one job takes {milliseconds:.0f} ms", advice)

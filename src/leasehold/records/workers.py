@@ -27,6 +27,7 @@ class WorkerRecord(msgspec.Struct, frozen=True, kw_only=True):
         outdated: the last one that started among those that share its work has another version.
         silent_for: how many seconds ago its last heartbeat was, by the database's clock.
         lost_wake_ups: jobs that it found by polling, though it listened and nobody had rung for them.
+        stray_handlers: how many still run in its slots although their jobs are gone.
         rss: bytes of memory that the process itself holds; cpu_user, cpu_system: seconds of CPU that it has used. None: not told.
     """
 
@@ -59,6 +60,7 @@ class WorkerRecord(msgspec.Struct, frozen=True, kw_only=True):
     rss: int | None = None
     cpu_user: float | None = None
     cpu_system: float | None = None
+    stray_handlers: int = 0
 
 
 class CommandRecord(msgspec.Struct, frozen=True, kw_only=True):

@@ -87,6 +87,31 @@ async def test_the_watcher_starts_one_sibling_for_each_job_it_sees_and_beats_the
     assert unstarted.watched is None
 
 
+@pytest.mark.usefixtures("one_clock")
+async def test_each_change_of_how_many_handlers_run_on_without_their_jobs_is_said_even_when_nothing_is_held(
+    autojump_clock: MockClock,
+) -> None:
+    said: list[float] = []
+    running = [held_job(1), held_job(2)]
+    pulse = Pulse()
+    async with trio.open_nursery() as nursery:
+        watcher = Watcher(lambda: running, [], pulse, nursery, strayed=lambda: said.append(trio.current_time()))
+        nursery.start_soon(watcher.run)
+        await trio.sleep(1.05)
+        assert (said, pulse.is_resting) == ([], True)
+        running[0].lose("cancelled")
+        pulse.stir()
+        await trio.sleep(1)
+        assert (len(said), pulse.is_resting) == (1, False)
+        running[1].lose("cancelled")
+        await trio.sleep(1)
+        assert len(said) == 2
+        running.clear()
+        await trio.sleep(1)
+        assert (len(said), pulse.is_resting) == (3, True)
+        nursery.cancel_scope.cancel()
+
+
 @pytest.mark.acceptance  # it needs the moment between the end of the trust and that of the lease
 async def test_a_worker_that_cannot_reach_its_database_cancels_its_handlers_before_their_leases_end(
     database_url: str,

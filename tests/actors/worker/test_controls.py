@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from leasehold.errors import WrongState
 from leasehold.records.workers import CommandRecord, WorkerRecord
 from tests.support.machines import FakeResources
 from tests.support.process_app import app as process_app
-from tests.support.waiting import eventually, until
+from tests.support.waiting import PATIENCE, eventually, until
 from tests.support.working import Working, working
 
 
@@ -135,6 +136,31 @@ async def test_a_job_that_it_runs_is_cancelled_and_no_other(database_url: str, s
         cancelled = await running.client.get(job)
         assert (cancelled.state, cancelled.error["message"]) == ("cancelled", "by a command to worker w1")
         assert (await running.client.get(other)).state == "pending"
+
+
+async def test_slots_whose_handlers_cannot_be_stopped_are_shown_as_long_as_they_run(database_url: str) -> None:
+    app, may_end = App(), threading.Event()
+
+    @app.kind(runs="thread")
+    def deaf() -> None:
+        may_end.wait(PATIENCE)
+
+    try:
+        async with working(database_url, app, slots=2, heartbeat_seconds=600.0, poll_seconds=60.0) as running:
+            jobs = [await running.client.enqueue("deaf") for _ in range(2)]
+            await until(lambda: len(list(running.worker.parts.roster.running())) == 2)
+            for job in jobs:
+                await running.client.cancel(job)
+            await shown(running, stray_handlers=2, active_jobs=0)
+            third = await running.client.enqueue("deaf")
+            [reason] = await running.client.jobs.explain(third)
+            assert reason.reason == "busy"
+            assert "2 of their slots are held by handlers that still run" in reason.explanation
+            may_end.set()
+            await shown(running, stray_handlers=0)
+            assert (await running.finished(third)).state == "completed"
+    finally:
+        may_end.set()
 
 
 async def wait_deep_down() -> None:

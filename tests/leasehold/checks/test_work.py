@@ -205,6 +205,19 @@ async def test_a_job_that_nobody_takes_though_nothing_is_in_its_way_is_named(dat
     assert (await check_claims(database)).verdict == "ok"
 
 
+async def test_a_session_that_keeps_a_job_from_workers_with_free_slots_is_named(database: Database) -> None:
+    await enqueue(database)
+    await SqlWorker(database).register()
+    async with database.reserve("editor") as editor:
+        await editor.execute("begin")
+        await editor.fetch("select from leasehold.jobs for update")
+        check = await check_claims(database, overlooked_after=0.0)
+        await editor.execute("rollback")
+    assert check.verdict == "problem"
+    assert 'application "leasehold editor"' in check.detail
+    assert check.advice == "end that transaction; by hand: select pg_terminate_backend(pid)"
+
+
 async def test_of_several_jobs_that_nobody_takes_the_one_before_all_others_is_named(database: Database) -> None:
     for kind, priority in (("a", 0), ("b", 5), ("c", 9)):
         await enqueue(database, kind=kind, priority=priority)

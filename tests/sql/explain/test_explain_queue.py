@@ -73,6 +73,20 @@ async def test_workers_without_a_free_slot_are_busy(database: Database, worker: 
     assert (row["reason"], row["explanation"]) == ("busy", "all 2 slot(s) of the 1 worker(s) that serve it are taken")
 
 
+async def test_slots_with_handlers_that_run_on_without_their_jobs_are_taken(
+    database: Database, worker: SqlWorker
+) -> None:
+    await worker.register(queues=["q"], slots=2)
+    await enqueue_many(database, [{"kind": "a", "queue": "q"}] * 2)
+    await worker.claim(1)
+    await database.call("heartbeat_worker", worker.incarnation, 2, "ready", True, stray_handlers=1)
+    (row,) = await database.call("explain_queue", "q")
+    assert row["explanation"] == (
+        "all 2 slot(s) of the 1 worker(s) that serve it are taken, 1 of them by handlers that still run although their jobs "
+        "are gone (see leasehold workers stacks)"
+    )
+
+
 async def test_workers_that_all_lack_memory_are_backing_off(database: Database, worker: SqlWorker) -> None:
     await worker.register(queues=["q"])
     await enqueue_many(database, [{"kind": "a", "queue": "q"}])

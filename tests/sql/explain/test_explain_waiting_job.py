@@ -125,7 +125,30 @@ async def test_only_workers_that_are_ready_and_were_heard_of_are_alive(database:
         for kind in ("k", "other"):
             await enqueue(connection, kind)
         assert (await facts(connection, 1, "idle_worker"))["workers"] == ["a"]
-        assert await facts(connection, 2, "unserved") == {"live_workers": 1, "serving_queue": 1, "serving_kind": 0}
+        assert await facts(connection, 2, "unserved") == {
+            "live_workers": 1,
+            "serving_queue": 1,
+            "serving_kind": 0,
+            "draining_workers": 0,
+        }
+
+
+async def test_workers_that_drain_are_alive_and_take_no_more_jobs(database: Database) -> None:
+    workers = [SqlWorker(database, f"w{number}") for number in range(3)]
+    for each in workers:
+        await each.register(kinds=["k"])
+        await database.call("heartbeat_worker", each.incarnation, 0, "draining", True)
+    for kind in ("k", "other"):
+        await enqueue(database, kind)
+    assert (await because(database, 1, "unserved"))["explanation"] == (
+        "the 3 worker(s) that serve it are draining and take no more jobs"
+    )
+    assert (await facts(database, 1, "unserved"))["draining_workers"] == 3
+    assert (await because(database, 2, "unserved"))["explanation"] == (
+        "no live worker serves it: all 3 are draining and take no more jobs"
+    )
+    await SqlWorker(database, "w4").register(kinds=["k"])
+    assert await reasons(database, 1) == ["idle_worker"]
 
 
 async def test_workers_that_are_paused_elsewhere_do_not_count(database: Database) -> None:

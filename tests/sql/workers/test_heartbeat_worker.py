@@ -16,6 +16,16 @@ async def test_a_heartbeat_says_what_the_worker_does(database: Database, worker:
     assert row["heartbeat_at"] > before["heartbeat_at"]
 
 
+async def test_a_heartbeat_says_how_many_handlers_run_on_without_their_jobs(
+    database: Database, worker: SqlWorker
+) -> None:
+    await worker.register()
+    beat = ("heartbeat_worker", worker.incarnation, 2, "ready", True)
+    for said, shown in ((2, 2), (None, 2), (1, 1), (0, 0)):
+        await database.call(*beat, stray_handlers=said)
+        assert (await worker_row(database, "w1"))["stray_handlers"] == shown
+
+
 async def test_a_heartbeat_tells_of_wake_ups_that_got_lost_and_the_fleet_adds_them_up(database: Database) -> None:
     for name, lost in (("a", 2), ("b", 3)):
         worker = SqlWorker(database, name)

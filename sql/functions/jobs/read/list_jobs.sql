@@ -1,5 +1,6 @@
 -- Purpose     List a page of jobs, newest id first.
--- Parameters  state, queue, kind, key, worker_id: only such; the state stale: held, and the lease has run out · before_id: only older ones (the last id of the page before)
+-- Parameters  state, queue, kind, key, worker_id: only such; the state stale: held, and the lease has run out · worker_id: or friendly name, as find_worker_ids
+--             before_id: only older ones (the last id of the page before)
 --             page_size: 1 to 1000 · after_id: only newer ones (what find_page_end answers, so that a rare match is not
 --             looked for without end) · created_after, created_before: only what was enqueued from then on, or before then
 --             args: only those whose args contain this (jsonb @>) · columns: which of args, output, error, metadata to
@@ -8,7 +9,7 @@
 --             metadata: only those whose metadata contain this (jsonb @>)
 -- Returns     rows of all_jobs; fewer than page_size where there are no more, or where most_bytes are reached
 -- Errors      LH001 page_size out of range, state unknown
--- Tables      jobs, finished_jobs (read)
+-- Tables      jobs, finished_jobs (read), as find_worker_ids
 create or replace function leasehold.list_jobs(
     state text default null, queue text default null, kind text default null, key text default null,
     before_id bigint default null, page_size integer default 50, after_id bigint default null, worker_id text default null,
@@ -19,8 +20,9 @@ set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqsca
 set plan_cache_mode = force_custom_plan as $$
 #variable_conflict use_column
 declare
-    v_job   leasehold.all_jobs;
-    v_bytes bigint := 0;
+    v_job     leasehold.all_jobs;
+    v_bytes   bigint := 0;
+    v_workers text[] := leasehold.find_worker_ids(list_jobs.worker_id);
 begin
     if coalesce(list_jobs.page_size, 0) not between 1 and 1000 then
         raise exception using errcode = 'LH001', message = format('page_size must be from 1 to 1000, not %s', coalesce(list_jobs.page_size::text, 'null'));
@@ -44,7 +46,7 @@ begin
        and (list_jobs.queue is null or a.queue = list_jobs.queue)
        and (list_jobs.kind is null or a.kind = list_jobs.kind)
        and (list_jobs.key is null or a.key = list_jobs.key)
-       and (list_jobs.worker_id is null or a.worker_id = list_jobs.worker_id)
+       and (v_workers is null or a.worker_id = any (v_workers))
        and (list_jobs.before_id is null or a.id < list_jobs.before_id)
        and (list_jobs.after_id is null or a.id > list_jobs.after_id)
        -- What was enqueued then cannot have ended before: this spares whole partitions.

@@ -90,7 +90,12 @@ class Matching:
     error_type: Annotated[
         str | None, Parameter(help="Only jobs whose last error is of this type: TimeoutError.", group=MATCHING)
     ] = None
-    worker: Annotated[str | None, Parameter(help="Only jobs that this worker has, or had last.", group=MATCHING)] = None
+    worker: Annotated[
+        str | None,
+        Parameter(
+            help="Only jobs that this worker, by its id or its whole friendly name, has or had last.", group=MATCHING
+        ),
+    ] = None
     args: Annotated[str | None, Parameter(help="Only jobs whose args contain this JSON object.", group=MATCHING)] = None
     metadata: Annotated[
         str | None, Parameter(help="Only jobs whose metadata contain this JSON object.", group=MATCHING)

@@ -81,6 +81,8 @@ def notes(worker: WorkerRecord) -> list[str]:
     found: list[str] = []
     if worker.backoff is not None:
         found.append(f"backing off: {worker.backoff}")
+    if worker.stray_handlers:
+        found.append(f"{worker.stray_handlers} slots held by handlers whose jobs are gone")
     if worker.outdated:
         found.append("outdated")
     if worker.lost_wake_ups:

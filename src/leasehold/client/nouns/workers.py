@@ -92,8 +92,8 @@ class Workers(Part):
     ) -> builtins.list[dict[str, Any]] | None:
         """Say that a worker that you run yourself is alive; returns its open commands, None where it is not registered.
 
-        `vitals` are slots, memory, cpu, backoff, backoff_for, rss, cpu_user and cpu_system, as in the SQL function
-        `leasehold.heartbeat_worker`.
+        `vitals` are slots, memory, cpu, backoff, backoff_for, rss, cpu_user, cpu_system and stray_handlers, as in the SQL
+        function `leasehold.heartbeat_worker`.
         """
         [row] = await self._database.call("heartbeat_worker", incarnation, active_jobs, state, listening, **vitals)
         if not row["is_known"]:

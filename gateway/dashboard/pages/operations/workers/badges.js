@@ -22,6 +22,7 @@ export function Standing({ worker }) {
   const until = worker.backoff_until ? `; it looks again ${relative(worker.backoff_until, now.value)}` : "";
   return html`<span class="badges"><${State} state=${worker.state} />
     ${worker.backoff ? html`<span class="badge backing-off" data-tone="warn" title="It claims nothing for now${until}"><${Glyph} of="back-off" /> back-off: <bdi>${worker.backoff}</bdi></span>` : null}
+    ${worker.stray_handlers ? html`<span class="badge" data-tone="warn" title="They still run although their jobs are gone; see its stacks">${String(worker.stray_handlers)} slots held by handlers whose jobs are gone</span>` : null}
     ${worker.outdated ? html`<span class="badge" data-tone="warn" title="The last worker that started among those that share its work has another version">outdated</span>` : null}
     ${worker.missing_kinds.length ? html`<span class="badge" data-tone="warn" title="They are pending in its queues">no handler for <bdi>${listed(worker.missing_kinds)}</bdi></span>` : null}</span>`;
 }

@@ -68,7 +68,7 @@ function Facts({ worker }) {
 
 /** @param {{leases: any[], slots: number}} props */
 function Leases({ leases, slots }) {
-  if (leases.length === 0) return html`<${Empty}>It holds no job; all ${slots} slots are free.<//>`;
+  if (leases.length === 0) return html`<${Empty}>It holds no job in its ${slots} slots.<//>`;
   return html`<div class="scroll"><table><thead><tr><th class="tight">Job</th><th>Kind</th><th>Queue</th><th>Key</th><th class="tight">State</th><th class="number">Attempt</th>
       <th class="number">Held for</th><th class="number">Runs for</th><th class="number">Lease age</th><th class="number">Left</th></tr></thead>
     <tbody>${leases.map((each) => html`<tr key=${each.job_id}>

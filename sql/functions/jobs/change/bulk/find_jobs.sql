@@ -4,7 +4,7 @@
 --             run_after, run_before, job_ids, after_id, batch: as the bulk changes, for which null does not matter
 -- Returns     the jobs with their states, oldest id first
 -- Errors      LH001 batch out of range, state unknown
--- Tables      jobs, finished_jobs (read)
+-- Tables      jobs, finished_jobs (read), as find_worker_ids
 create or replace function leasehold.find_jobs(
     states text[], state text, queue text, kind text, key text, worker_id text, error_type text, args jsonb, metadata jsonb,
     created_after timestamptz, created_before timestamptz, job_ids bigint[], after_id bigint, batch integer,
@@ -14,8 +14,9 @@ create or replace function leasehold.find_jobs(
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set plan_cache_mode = force_custom_plan as $$
 #variable_conflict use_column
 declare
-    c_ended  constant text[] := '{completed,failed,cancelled}';
-    v_states text[] := case when find_jobs.state is null then find_jobs.states else array[find_jobs.state] end;
+    c_ended   constant text[] := '{completed,failed,cancelled}';
+    v_workers text[] := leasehold.find_worker_ids(find_jobs.worker_id);
+    v_states  text[] := case when find_jobs.state is null then find_jobs.states else array[find_jobs.state] end;
 begin
     if coalesce(find_jobs.batch, 0) not between 1 and 10000 then
         raise exception using errcode = 'LH001', message = format('batch must be from 1 to 10000, not %s', coalesce(find_jobs.batch::text, 'null'));
@@ -30,7 +31,7 @@ begin
        -- null does so in Postgres 16; later ones know it too early.)
        and (v_states && c_ended or a.finished_at is null or a.finished_at < '-infinity')
        and (find_jobs.queue is null or a.queue = find_jobs.queue) and (find_jobs.kind is null or a.kind = find_jobs.kind)
-       and (find_jobs.key is null or a.key = find_jobs.key) and (find_jobs.worker_id is null or a.worker_id = find_jobs.worker_id)
+       and (find_jobs.key is null or a.key = find_jobs.key) and (v_workers is null or a.worker_id = any (v_workers))
        and (find_jobs.error_type is null or a.error ->> 'type' = find_jobs.error_type)
        and (find_jobs.args is null or a.args @> find_jobs.args) and (find_jobs.metadata is null or a.metadata @> find_jobs.metadata)
        -- What was enqueued then cannot have ended before: this spares whole partitions.

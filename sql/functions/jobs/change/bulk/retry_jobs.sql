@@ -4,7 +4,7 @@
 --             finished_after, finished_before: only what ended from then on, or before then
 --             job_ids: only these; each of them is answered · after_id: only newer ids (the last one of the call before)
 --             batch: how many at the most, 1 to 10000 · dry_run: true unless said otherwise
---             worker_id: only what this worker has, or had last · args, metadata: only those whose args, or metadata, contain this (jsonb @>)
+--             worker_id: only what this worker, by id or friendly name, has or had last · args, metadata: only those whose args, or metadata, contain this (jsonb @>)
 --             created_after, created_before: only what was enqueued from then on, or before then
 -- Returns     each job with whether it was changed, its state before and now, and the reason where it was skipped
 -- Errors      LH001 batch out of range, state unknown

@@ -30,6 +30,8 @@ LISTED: Cases = {
     "args that nobody has": ({"args": '{"shop": "7"}'}, set()),
     "metadata": ({"metadata": '{"state": "AZ"}'}, {2, 3}),
     "worker": ({"worker_id": "first"}, {1}),
+    "worker by its friendly name": ({"worker_id": "tidy-magpie"}, {2, 3}),
+    "worker by the beginning of it": ({"worker_id": "tidy"}, set()),
     "worker that nobody knows": ({"worker_id": "third"}, set()),
     "several": ({"args": '{"shop": 7}', "worker_id": "second"}, {3}),
     "from then on": ({"created_after": ONE}, {2, 3}),
@@ -86,6 +88,7 @@ async def failed_once(database: Database, function: str) -> None:
             jobs = await worker.given_all([content], 1)
             error = {"type": "TimeoutError" if "key" in content else "ValueError", "message": "boom", "traceback": ""}
             await worker.fail(jobs, error, retry_in=[WAIT.total_seconds()], discard=[is_final])
+        await connection.execute("update leasehold.workers set name = 'tidy-magpie' where worker_id = 'second'")
         # Whoever changes them comes later, and says so with the real clock.
         await connection.execute("reset leasehold.frozen_clock")
 
