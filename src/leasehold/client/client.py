@@ -190,12 +190,14 @@ class Client(Enqueues):
         """Close a client that `connect` has opened, after what it still has to tell workers. A second time does nothing.
 
         Raises:
-            BadInput: another way than `connect` has opened it; the end of its block closes it.
+            BadInput: another way than `connect` has opened it, and the end of its block closes it; or another event loop has.
         """
         if self._closes is None:
             raise BadInput(
                 "the end of its `async with` block closes this client; one of connect() is closed by close()"
             )
+        if isinstance(self._database, Database) and not self._database.is_closed:
+            self._database.refuse_stranger()
         await self._closes()
 
     @property
