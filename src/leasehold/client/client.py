@@ -141,8 +141,9 @@ class Client(Enqueues):
             WaitTimeout: the chain is still open, and goes on.
             UnknownJob: there is no chain of this id, or it was deleted meanwhile.
             PayloadMissing, PayloadDamaged, StoreUnavailable: the output lies in the payload store and cannot be loaded.
-            BadInput: the output does not fit `kind`, or the client is not on a pool of connections.
+            BadInput: the output does not fit `kind`, which may be no kind, or the client is not on a pool of connections.
         """
+        asks.check_kind(kind)
         chain = await self._core.ends.wait(chain_id, timeout)
         return asks.output_of(await self._core.locker.filled(chain), kind)
 

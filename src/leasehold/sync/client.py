@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from leasehold import asks
-from leasehold.asks import check_progress, many_jobs, one_job, output_of, report_progress
+from leasehold.asks import check_kind, check_progress, many_jobs, one_job, output_of, report_progress
 from leasehold.drivers import BlockingConnection
 from leasehold.events import Event, JobCancelled, JobRequeued
 from leasehold.jobs.encoding import JobBatch, in_parts, read_enqueued
@@ -205,6 +205,7 @@ class SyncClient(SyncPart):
         self, chain_id: int, *, kind: Kind[..., Any] | None = None, timeout: float | timedelta | None = None
     ) -> Any:
         """Wait until a chain ends, and return its output. A wait that goes on has a connection of its own that listens."""
+        check_kind(kind)
         return output_of(self._core.filled(wait_for_end(self._core, chain_id, timeout)), kind)
 
     @contextmanager
