@@ -33,7 +33,8 @@ class SyncClient(SyncPart):
 
     Args:
         dsn: a Postgres URL; empty: the PG… environment variables decide. None: what `leasehold run` would use, from
-            LEASEHOLD_DATABASE_URL (with LEASEHOLD_DIRECT_DATABASE_URL), DATABASE_URL or leasehold.toml, else PG….
+            LEASEHOLD_DATABASE_URL (with LEASEHOLD_DIRECT_DATABASE_URL), DATABASE_URL, leasehold.toml or PG…, else the embedded
+            database of `leasehold up`, which runs at least as long as the client: close the client.
         app: check args against these kinds, and use its enqueue middlewares.
         pool_size: the most connections of our own, without those that listen. The first is opened when one is needed: never,
             where every call has a `connection` of yours.
