@@ -72,6 +72,7 @@ def open_client(
         SettingsError: without a dsn, where there is no database, or the environment or leasehold.toml says something that is no
             setting.
         ClientNotOpen: when something is asked of what this returns, outside `async with`.
+        BadInput: when something is asked in another event loop than the one that opened the client; nothing is written.
 
     Example:
         async with open_client("postgresql://…", app=app) as client:
