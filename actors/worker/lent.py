@@ -79,8 +79,8 @@ class Lent(Caller):
         try:
             if lender.border is None:
                 return await across(lender.loop, lender.fetch_lent, timeout, sql, *args)
+            if not lender.is_at_home:
+                raise DatabaseUnavailable("the client belongs to another thread")
             return await lender.fetch_lent(timeout, sql, *args)
         except ClientClosed as error:
-            raise DatabaseUnavailable(
-                "the client was closed under a statement, or belongs to another thread"
-            ) from error
+            raise DatabaseUnavailable("the client was closed under a statement") from error

@@ -104,6 +104,7 @@ def get_timeline(job_id: int) -> Ask[list[TimelineEntry]]:
 
 def cancel_job(job_id: int, reason: str | None) -> Ask[str]:
     """The state that the job was in. Raises BadInput, UnknownJob, WrongState."""
+    validation.check_reason(reason)
     return Ask("cancel_job", (checked_id(job_id), reason), first_text)
 
 
@@ -152,6 +153,7 @@ def complete_chain(
 
 def cancel_chain(chain_id: int, reason: str | None) -> Ask[str]:
     """The state that the open job was in."""
+    validation.check_reason(reason)
     return Ask("cancel_chain", (checked_id(chain_id), reason), first_text)
 
 
@@ -167,7 +169,7 @@ def watch_chain(chain_id: int, seconds: float | None) -> Ask[AnsweredRow | None]
 
 def wait_seconds(timeout: float | timedelta | None) -> float | None:
     """How long to wait; None: without end. Raises BadInput."""
-    return None if timeout is None else seconds_of(timeout)
+    return None if timeout is None else seconds_of(timeout, "timeout")
 
 
 def ended_chain(chain_id: int, row: Any, seconds: float | None) -> ChainRecord:
@@ -177,6 +179,12 @@ def ended_chain(chain_id: int, row: Any, seconds: float | None) -> ChainRecord:
     if row["state"] is None:
         raise UnknownJob(f"there is no chain {chain_id}")
     return from_row(ChainRecord, row)
+
+
+def check_kind(kind: object) -> None:
+    """Refuse what is no kind, where the output is to be read as what a kind promises. Raises BadInput."""
+    if kind is not None and not isinstance(kind, Kind):
+        raise validation.refusal("kind", "a kind, as @app.kind makes it of a function", kind)
 
 
 def output_of(chain: ChainRecord, kind: Kind[..., Any] | None) -> Any:

@@ -16,7 +16,7 @@ LONGEST_TIME = 3_155_760_000
 LEAST_INTEGER, MOST_INTEGER = -(2**31), 2**31 - 1
 LARGEST_BIGINT = 2**63 - 1
 MOST_ATTEMPTS = 1_000_000
-LONGEST_NAME, LONGEST_KEY = 200, 500
+LONGEST_NAME, LONGEST_KEY, LONGEST_REASON = 200, 500, 10_000
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
@@ -61,6 +61,16 @@ def check_queue(field: str, value: object) -> None:
         raise refusal(field, "a name without a comma", value)
     if str(value).strip(" ") != value:
         raise refusal(field, "a name without a space at an end", value)
+
+
+def check_reason(value: object) -> None:
+    """Refuse a value that cannot be the reason for something: it is for people. None is no reason."""
+    if value is None:
+        return
+    if not isinstance(value, str):
+        raise refusal("reason", "text", value)
+    if (size := len(value.encode(errors="replace"))) > LONGEST_REASON:
+        raise BadInput(f"reason must have at most {LONGEST_REASON} bytes, not {size}")
 
 
 def check_choice(field: str, value: object, choices: Sequence[str]) -> None:

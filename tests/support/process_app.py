@@ -216,6 +216,12 @@ def speak(job: Job, place: str = "", crash: bool = False) -> None:
 
 
 @app.kind(runs="process")
+def read_blockers_in_a_process(job: Job) -> list[int]:
+    """In words that hold for a thread."""
+    return job.blockers_sync(int)
+
+
+@app.kind(runs="process")
 def prepare_in_a_process(job: Job) -> None:
     """What a process cannot do: it has no transactions."""
     job.start(pid.new())

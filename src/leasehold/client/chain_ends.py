@@ -219,6 +219,7 @@ class ChainEnds:
             moment.set()
 
         wait = Wait(chain_id, answer)
+        self._pool().refuse_stranger()
         watch = self._watch
         watch.add(wait)
         try:

@@ -141,8 +141,9 @@ class Client(Enqueues):
             WaitTimeout: the chain is still open, and goes on.
             UnknownJob: there is no chain of this id, or it was deleted meanwhile.
             PayloadMissing, PayloadDamaged, StoreUnavailable: the output lies in the payload store and cannot be loaded.
-            BadInput: the output does not fit `kind`, or the client is not on a pool of connections.
+            BadInput: the output does not fit `kind`, which may be no kind, or the client is not on a pool of connections.
         """
+        asks.check_kind(kind)
         chain = await self._core.ends.wait(chain_id, timeout)
         return asks.output_of(await self._core.locker.filled(chain), kind)
 
@@ -190,12 +191,14 @@ class Client(Enqueues):
         """Close a client that `connect` has opened, after what it still has to tell workers. A second time does nothing.
 
         Raises:
-            BadInput: another way than `connect` has opened it; the end of its block closes it.
+            BadInput: another way than `connect` has opened it, and the end of its block closes it; or another event loop has.
         """
         if self._closes is None:
             raise BadInput(
                 "the end of its `async with` block closes this client; one of connect() is closed by close()"
             )
+        if isinstance(self._database, Database) and not self._database.is_closed:
+            self._database.refuse_stranger()
         await self._closes()
 
     @property

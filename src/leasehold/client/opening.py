@@ -6,7 +6,6 @@ import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
-from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn
 
@@ -16,7 +15,7 @@ from leasehold.app import App
 from leasehold.client.client import Client
 from leasehold.client.convoy import Convoy
 from leasehold.concurrency.flavours import in_thread, running_flavour
-from leasehold.errors import BadInput, ClientNotOpen, SettingsError
+from leasehold.errors import BadInput, ClientNotOpen
 from leasehold.notify.doorbell import open_doorbell
 from leasehold.payloads.options import PayloadOptions, open_store, payload_options
 
@@ -24,15 +23,9 @@ from leasehold.payloads.options import PayloadOptions, open_store, payload_optio
 @asynccontextmanager
 async def _embedded(folder: str | None) -> AsyncGenerator[str]:
     """Share the server with `leasehold up` and others: it is started where it does not run, and ends with its last user."""
-    from leasehold.database.embedded import data_version, embedded_postgres, find_data_folder  # noqa: PLC0415
+    from leasehold.database.embedded import embedded_of_up  # noqa: PLC0415  only where nothing else is configured
 
-    found = find_data_folder(Path(folder) if folder else None)
-    if data_version(found) is None:
-        raise SettingsError(
-            f"no database: none is configured and there is no embedded one in {found}; start one with `leasehold up`, or name "
-            'yours: open_client("postgresql://…") or LEASEHOLD_DATABASE_URL'
-        )
-    server = embedded_postgres(found, create=False)
+    server = embedded_of_up(folder, 'open_client("postgresql://…")')
     dsn = (await in_thread(server.__enter__)).dsn
     try:
         yield dsn
@@ -79,6 +72,7 @@ def open_client(
         SettingsError: without a dsn, where there is no database, or the environment or leasehold.toml says something that is no
             setting.
         ClientNotOpen: when something is asked of what this returns, outside `async with`.
+        BadInput: when something is asked in another event loop than the one that opened the client; nothing is written.
 
     Example:
         async with open_client("postgresql://…", app=app) as client:

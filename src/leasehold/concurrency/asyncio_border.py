@@ -184,9 +184,14 @@ class Driven:
         self.loop = SteppedLoop()
 
     @property
+    def is_here(self) -> bool:
+        """Whether the caller is in the thread of the loop."""
+        return get_ident() == self._thread
+
+    @property
     def is_usable(self) -> bool:
         """Whether the caller may cross over: not from another thread, which may have inherited our context."""
-        return get_ident() == self._thread and not self._is_leaving and not self.ended.is_set()
+        return self.is_here and not self._is_leaving and not self.ended.is_set()
 
     async def drive(self) -> None:
         """Step the loop until it is left or trio ends; who still waits is told. A system task: what it raises ends the program."""

@@ -120,6 +120,7 @@ async def open_further(database: Database, size: int, timeout: float | None = No
 async def _opened(database: Database, pool_size: int) -> AsyncGenerator[Database]:
     async with open_loop() if current_asyncio_loop() is None else nullcontext():
         database.border = crossing()
+        database.home = database.border.loop
         await database.open(pool_size)
         try:
             yield database

@@ -20,7 +20,7 @@ import msgspec
 
 from leasehold.database.signatures import Fit
 from leasehold.drivers import DOCUMENTS, AnsweredRow, BlockingConnection, OfAsyncpg, Style, call_text
-from leasehold.errors import LeaseholdError, TransactionEnded
+from leasehold.errors import BadInput, LeaseholdError, TransactionEnded
 
 if TYPE_CHECKING:
     from asyncpg import Record as Row
@@ -35,6 +35,11 @@ S = TypeVar("S", bound=msgspec.Struct)
 Method = TypeVar("Method", bound=Callable[..., Coroutine[Any, Any, Any]])
 Flush = Callable[[list[Any]], object]
 Mark = dict[Hashable, int]
+
+STRANGER = (
+    "the client was opened in another event loop than the one that runs now, and nothing was asked of the database; open a client"
+    " in each event loop, or use leasehold.sync.Client, which threads share"
+)
 
 JSON_COLUMNS = frozenset(
     {"args", "result", "output", "error", "metadata", "detail", "facts", "counts", "declared"}
@@ -53,10 +58,12 @@ class Caller(ABC):
     """Anything that can run a statement: a pool, a reserved connection, a transaction.
 
     Attributes:
-        border: how code under trio comes to the loop of asyncio that the connections live on; None: nobody under trio has them.
+        home: the loop of asyncio that the connections live on; None: nobody has opened them, or they are the caller's.
+        border: how code under trio comes to that loop; None: nobody under trio has them.
         opened: how often a single connection was opened; 0 where it is not a single one.
     """
 
+    home: asyncio.AbstractEventLoop | None = None
     border: Driven | None = None
     opened = 0
 
@@ -64,6 +71,23 @@ class Caller(ABC):
     def style(self) -> Style | None:
         """How a statement is written on a connection whose codecs are somebody else's; None: they are ours."""
         return None
+
+    @property
+    def is_at_home(self) -> bool:
+        """Whether the caller may ask: it runs on the loop of the connections, or beside that under trio, in the same thread."""
+        running = asyncio._get_running_loop()  # pyright: ignore[reportPrivateUsage]
+        if running is None and self.border is not None:
+            return self.border.is_here
+        return self.home is None or running is self.home
+
+    def refuse_stranger(self) -> None:
+        """Raise BadInput in another event loop than that of the connections: an answer would never reach it."""
+        if not self.is_at_home:
+            raise self.stranger()
+
+    def stranger(self) -> BadInput:
+        """The error for a call from another event loop."""
+        return BadInput(STRANGER)
 
     @cached_property
     def fit(self) -> Fit:
@@ -98,7 +122,7 @@ class Caller(ABC):
 
 def on_loop(*, shielded: bool = False) -> Callable[[Method], Method]:
     """Of a method that is written for asyncio: one that code under trio may await as well. There it crosses over to the loop
-    that the connections live on, where cancelling ends what it has begun.
+    that the connections live on, where cancelling ends what it has begun. Raises BadInput in any other event loop.
 
     Args:
         shielded: under trio it cannot be cancelled.
@@ -107,9 +131,12 @@ def on_loop(*, shielded: bool = False) -> Callable[[Method], Method]:
     def make(method: Method) -> Method:
         @wraps(method)
         def run(self: Caller, /, *args: object, **named: object) -> Coroutine[Any, Any, object]:
-            border = self.border
-            if border is None or asyncio._get_running_loop() is border.loop:  # pyright: ignore[reportPrivateUsage]
+            home = self.home
+            if home is None or asyncio._get_running_loop() is home:  # pyright: ignore[reportPrivateUsage]
                 return method(self, *args, **named)
+            border = self.border
+            if border is None or not self.is_at_home:
+                raise self.stranger()
             return (border.finish if shielded else border.ask)(method, self, *args, **named)
 
         return cast("Method", run)

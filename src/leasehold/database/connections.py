@@ -35,7 +35,7 @@ from leasehold.database.connector import (
     watch_prepare,
 )
 from leasehold.database.transactions import Transaction, discard, release
-from leasehold.errors import ClientClosed, EpochOver
+from leasehold.errors import BadInput, ClientClosed, EpochOver
 from leasehold.observability.context import current_actor
 
 T = TypeVar("T")
@@ -127,7 +127,6 @@ class Database(Caller):
         self._direct_connector = Connector(direct_dsn, self.timeout, greeter=greeter) if direct_dsn else self._connector
         self._generation = self._connector.generation
         self._pool: Any = None
-        self._loop: asyncio.AbstractEventLoop | None = None
         self._is_closed = False
         self._to_lend: asyncio.Semaphore | None = None
         self.pool_size = 0
@@ -136,7 +135,7 @@ class Database(Caller):
     @on_loop()
     async def open(self, pool_size: int) -> None:
         """Make the pool; no connection is opened before it is needed."""
-        self._loop, self.pool_size = asyncio.get_running_loop(), pool_size
+        self.home, self.pool_size = asyncio.get_running_loop(), pool_size
         self._to_lend = asyncio.Semaphore(pool_size - 1)
         with translated():
             self._pool = await asyncpg.create_pool(
@@ -167,13 +166,17 @@ class Database(Caller):
     @property
     def loop(self) -> asyncio.AbstractEventLoop:
         """The one that it was opened on."""
-        assert self._loop is not None, "the database is not open"
-        return self._loop
+        assert self.home is not None, "the database is not open"
+        return self.home
 
     @property
     def is_closed(self) -> bool:
         """Whether nothing can be asked of it any more. Read in any thread."""
         return self._is_closed or self.loop.is_closed()
+
+    def stranger(self) -> BadInput:
+        """The error for a call from another event loop, which may come after the end."""
+        return ClientClosed() if self._is_closed else super().stranger()
 
     @property
     def pooler(self) -> Pooler | None:
@@ -257,7 +260,7 @@ class Database(Caller):
             await discard(self.pool, connection)
             raise
         begun = Transaction(connection, transaction, self.pool)
-        begun.fit, begun.border = self.fit, self.border
+        begun.fit, begun.home, begun.border = self.fit, self.home, self.border
         return begun
 
     @asynccontextmanager
@@ -305,7 +308,7 @@ class Database(Caller):
         """A reserved connection outside the pool, opened when first used. `greeted`: by the greeter, if there is one."""
         connector = self._connector if greeted else Connector(self.dsn, self.timeout)
         reserved = ReservedConnection(connector, f"{self.application_name} {name}")
-        reserved.fit, reserved.border = self.fit, self.border
+        reserved.fit, reserved.home, reserved.border = self.fit, self.home, self.border
         return reserved
 
 

@@ -281,6 +281,7 @@ class Connector:
                 refusal = refusal_of(error)
                 if isinstance(refusal, WrongAddress):
                     raise refusal from error
+                refusal.__cause__ = error  # which has the SQLSTATE
                 failure = failure or refusal
             except (asyncpg.InternalClientError, OSError) as error:
                 failure = failure or error

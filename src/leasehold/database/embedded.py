@@ -12,7 +12,7 @@ import os
 import shlex
 import time
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -103,6 +103,7 @@ class EmbeddedPostgres:
 
         The kernel does the counting, so a killed process counts no more.
         """
+        process = os.getpid()
         with (self.data_folder / "users.lock").open("a") as users:
             with self._changing(is_coming=True):
                 fcntl.flock(users, fcntl.LOCK_SH)
@@ -110,9 +111,12 @@ class EmbeddedPostgres:
             try:
                 yield
             finally:
-                with self._changing():
-                    if _is_taken(users.fileno()):
-                        self._cluster.stop()
+                if (
+                    os.getpid() == process
+                ):  # a copy of the process has the lock of the original, and does not end its use
+                    with self._changing():
+                        if _is_taken(users.fileno()):
+                            self._cluster.stop()
 
 
 @contextmanager
@@ -156,6 +160,26 @@ def embedded_postgres(
     server = EmbeddedPostgres(cluster, hurries)
     with server._used():  # pyright: ignore[reportPrivateUsage]
         yield server
+
+
+def embedded_of_up(folder: str | None, naming: str) -> AbstractContextManager[EmbeddedPostgres]:
+    """The server of `leasehold up`, for who is configured to use no other. It is started where it does not run, and ends with its
+    last user.
+
+    Args:
+        folder: that of the settings.
+        naming: how a caller names a database of their own.
+
+    Raises:
+        SettingsError: there is no data.
+    """
+    found = find_data_folder(Path(folder) if folder else None)
+    if data_version(found) is None:
+        raise SettingsError(
+            f"no database: none is configured and there is no embedded one in {found}; start one with `leasehold up`, or name "
+            f"yours: {naming} or LEASEHOLD_DATABASE_URL"
+        )
+    return embedded_postgres(found, create=False)
 
 
 def find_programs(version: int = NEWEST_VERSION) -> Path:

@@ -96,11 +96,14 @@ class Discard(Exception):
     """Raise it in a handler to fail the job for good, even if it has attempts left."""
 
 
-def seconds_of(after: float | timedelta) -> float:
-    """A length of time in seconds. Raises BadInput if it is less than 0 or not finite."""
-    seconds = after.total_seconds() if isinstance(after, timedelta) else float(after)
+def seconds_of(given: float | timedelta, field: str = "after") -> float:
+    """A length of time in seconds. Raises BadInput, which names the field, for what is none, is less than 0 or not finite."""
+    try:
+        seconds = given.total_seconds() if isinstance(given, timedelta) else float(given)
+    except (TypeError, ValueError, OverflowError):
+        seconds = math.nan
     if not (math.isfinite(seconds) and seconds >= 0):
-        raise BadInput(f"after must be 0 or more seconds or a timedelta, not {after}")
+        raise BadInput(f"{field} must be 0 or more seconds or a timedelta, not {given!s:.100}")
     return seconds
 
 
@@ -125,6 +128,11 @@ def checkpoint() -> None:
 def cancelled_by_kill() -> None:
     """From now on `checkpoint` does nothing in this process: it is killed to cancel its handler."""
     _State.is_cancelled_by_kill = True
+
+
+def is_in_process() -> bool:
+    """Whether this is a process of handlers, apart from the worker."""
+    return _State.is_cancelled_by_kill
 
 
 class _State:
@@ -164,4 +172,4 @@ class WaitFor(Exception):
     def __init__(self, blockers: Sequence[Blocker], delay: float | timedelta | None = None) -> None:
         super().__init__(f"the handler waits for {len(blockers)} chains")
         self.blockers = tuple(blockers)
-        self.delay = None if delay is None else seconds_of(delay)
+        self.delay = None if delay is None else seconds_of(delay, "delay")

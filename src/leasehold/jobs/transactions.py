@@ -14,7 +14,7 @@ from leasehold.concurrency.flavours import check_cancelled, run_in_loop, running
 from leasehold.database import OpenTransaction
 from leasehold.drivers import Style
 from leasehold.errors import BadInput
-from leasehold.jobs.endings import ContinueWith
+from leasehold.jobs.endings import ContinueWith, is_in_process
 from leasehold.jobs.new_job import Blocker, NewJob
 
 if TYPE_CHECKING:
@@ -24,11 +24,16 @@ if TYPE_CHECKING:
 def need_thread_of_handler() -> None:
     """Refuse a call without `await` outside the thread of a handler.
 
-    Raises BadInput under an event loop, and in threads that the handler started itself.
+    Raises BadInput under an event loop, in a process of handlers, and in threads that the handler started itself.
     """
     try:
         check_cancelled()
     except RuntimeError:
+        if is_in_process():
+            raise BadInput(
+                "a handler in a process of its own cannot use the worker's database: leave out runs='process', or open a client"
+                " in the handler"
+            ) from None
         raise BadInput(
             "this is for the thread that a handler without `async` runs in; in one with it say `async with job.complete() as"
             " tx`, `await job.transaction.execute(…)` and `await job.blockers()`"

@@ -7,7 +7,7 @@ An unknown name is refused, with the nearest known one as a suggestion. Nothing 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, cast, get_type_hints
 
@@ -311,9 +311,16 @@ def _collect(flags: Mapping[str, object], environ: Mapping[str, str], file: Path
     if flags.get("database_url") is not None and flags.get("direct_database_url") is None:
         given.pop("direct_database_url", None)  # it leads to another database than the one that the flag names
     if "lease_seconds" in given and "renew_seconds" not in given:
-        lease = convert("lease_seconds", given["lease_seconds"], TYPES["lease_seconds"], str)
+        lease = convert(
+            "lease_seconds", given["lease_seconds"], TYPES["lease_seconds"], _show_with_type(given["lease_seconds"])
+        )
         given["renew_seconds"] = Given(float(str(lease)) / 3, "a third of lease_seconds")
     return given
+
+
+def _show_with_type(given: Given) -> Callable[[object], str]:
+    """Text of a file stands in quotes, which may be what is wrong with it; the environment has nothing but text."""
+    return str if given.is_text else repr
 
 
 def _build(given: Mapping[str, Given]) -> Settings:

@@ -19,8 +19,9 @@ from leasehold.jobs.endings import ContinueWith
 from leasehold.jobs.new_job import NewJob
 from leasehold.notify.channel import CHANNEL, Closed, parse_notice
 from leasehold.records.jobs import ChainRecord, JobRecord
+from leasehold.sync.connecting import connect
 from leasehold.sync.core import SyncCore, SyncPart
-from leasehold.sync.database import CONNECTION, needed
+from leasehold.sync.database import CONNECTION
 
 FIRST_PAUSE = 0.05
 LONGEST_PAUSE = 5.0
@@ -61,8 +62,7 @@ def _look_until(core: SyncCore, ask: Ask[Any], pause: Pause, until: float | None
 @contextmanager
 def _listening(dsn: str, chain_id: int) -> Generator[Pause]:
     """A connection that listens: a pause that ends when the end of the chain is announced."""
-    psycopg: Any = needed("psycopg")
-    with raising_ours(), psycopg.connect(dsn, application_name="leasehold listener", **CONNECTION) as connection:
+    with raising_ours(), connect(dsn, application_name="leasehold listener", **CONNECTION) as connection:
         connection.execute(f"listen {CHANNEL}")
 
         def pause(seconds: float) -> None:

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from leasehold import asks
-from leasehold.asks import check_progress, many_jobs, one_job, output_of, report_progress
+from leasehold.asks import check_kind, check_progress, many_jobs, one_job, output_of, report_progress
 from leasehold.drivers import BlockingConnection
 from leasehold.events import Event, JobCancelled, JobRequeued
 from leasehold.jobs.encoding import JobBatch, in_parts, read_enqueued
@@ -33,7 +33,8 @@ class SyncClient(SyncPart):
 
     Args:
         dsn: a Postgres URL; empty: the PG… environment variables decide. None: what `leasehold run` would use, from
-            LEASEHOLD_DATABASE_URL (with LEASEHOLD_DIRECT_DATABASE_URL), DATABASE_URL or leasehold.toml, else PG….
+            LEASEHOLD_DATABASE_URL (with LEASEHOLD_DIRECT_DATABASE_URL), DATABASE_URL, leasehold.toml or PG…, else the embedded
+            database of `leasehold up`, which runs at least as long as the client: close the client.
         app: check args against these kinds, and use its enqueue middlewares.
         pool_size: the most connections of our own, without those that listen. The first is opened when one is needed: never,
             where every call has a `connection` of yours.
@@ -205,6 +206,7 @@ class SyncClient(SyncPart):
         self, chain_id: int, *, kind: Kind[..., Any] | None = None, timeout: float | timedelta | None = None
     ) -> Any:
         """Wait until a chain ends, and return its output. A wait that goes on has a connection of its own that listens."""
+        check_kind(kind)
         return output_of(self._core.filled(wait_for_end(self._core, chain_id, timeout)), kind)
 
     @contextmanager

@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from inspect import isawaitable, iscoroutine, iscoroutinefunction
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import msgspec
@@ -50,23 +51,39 @@ class SyncCore:
 
     def __post_init__(self) -> None:
         self.kind = partial(kind_in, self.app)
+        self._lock = Lock()
         self.middlewares: list[SyncEnqueueMiddleware] = []
         self.observers = Observers() if self.app is None else self.app.observers
 
     @property
     def database(self) -> SyncDatabase:
         """Connections of our own. Raises SettingsError where nobody said which database, and the settings say nonsense."""
-        if self._database is None:
-            if self.dsn is None:
-                self.dsn, direct_dsn, payloads = _configured()
-                self.direct_dsn = self.direct_dsn or direct_dsn
-                self.payloads = self.payloads or payloads
-            self._database = SyncDatabase(self.dsn, pool_size=self.pool_size, timeout=self.timeout)
-        return self._database
+        with self._lock:
+            if self._database is None:
+                self._database = self._configured() if self.dsn is None else self._new_database(self.dsn)
+            return self._database
+
+    def _configured(self) -> SyncDatabase:
+        """What the settings name, with the way to it without its pooler and where payloads lie; else that of `leasehold up`."""
+        from leasehold.settings import load_settings  # noqa: PLC0415  only where nobody says which database
+
+        settings = load_settings({}, os.environ)
+        self.direct_dsn = self.direct_dsn or settings.direct_database_url
+        self.payloads = self.payloads or settings.payloads_store
+        if settings.database_url is not None:
+            return self._new_database(settings.database_url)
+        from leasehold.database.embedded import embedded_of_up  # noqa: PLC0415  only where nothing else is configured
+
+        server = partial(embedded_of_up, settings.data_folder, 'leasehold.sync.Client("postgresql://…")')
+        return self._new_database("", server=server)
+
+    def _new_database(self, dsn: str, **options: Any) -> SyncDatabase:
+        return SyncDatabase(dsn, pool_size=self.pool_size, timeout=self.timeout, **options)
 
     def close(self) -> None:
         """Close the connections that were opened, and open no other ones."""
-        self._database = self._database or SyncDatabase("", pool_size=self.pool_size, timeout=self.timeout)
+        with self._lock:
+            self._database = self._database or self._new_database("")
         self._database.close()
 
     def call(self, connection: Any, function: str, *values: Any) -> Rows:
@@ -118,14 +135,6 @@ class SyncPart:
 
     def __init__(self, core: SyncCore) -> None:
         self._core = core
-
-
-def _configured() -> tuple[str, str | None, str | None]:
-    """The database that the settings name, the way to it without its pooler, and where payloads lie."""
-    from leasehold.settings import load_settings  # noqa: PLC0415  only where nobody says which database
-
-    settings = load_settings({}, os.environ)
-    return settings.database_url or "", settings.direct_database_url, settings.payloads_store
 
 
 class SyncEnqueueNext(Protocol):

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import os
 import select
-from collections.abc import Generator, Mapping
-from contextlib import ExitStack, contextmanager
-from importlib import import_module
-from threading import Lock
-from typing import Any
+from collections.abc import Callable, Generator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 from leasehold.asks import Rows
 from leasehold.drivers import call_text, fetch_psycopg_alone, raising_ours
-from leasehold.errors import BadInput, ClientClosed, DatabaseUnavailable
+from leasehold.errors import ClientClosed, DatabaseUnavailable
+from leasehold.sync.connecting import Opener, needed
+
+if TYPE_CHECKING:
+    from leasehold.database.embedded import EmbeddedPostgres
 
 CLOSED = "The client is closed: its `with` block has ended, or `close` was called. Use it before, or make another one."
 CONNECT_SECONDS = 10
@@ -38,13 +42,24 @@ class SyncDatabase:
         dsn: of libpq; empty: the PG… environment variables decide.
         pool_size: the most connections.
         timeout: seconds to wait for one of them.
+        server: the embedded server, which is used from the first call to the end, and whose address takes the place of `dsn`.
     """
 
-    def __init__(self, dsn: str, *, pool_size: int, timeout: float) -> None:
+    def __init__(
+        self,
+        dsn: str,
+        *,
+        pool_size: int,
+        timeout: float,
+        server: Callable[[], AbstractContextManager[EmbeddedPostgres]] | None = None,
+    ) -> None:
         self.dsn = dsn
+        self._server = server
+        self._leave: Callable[[], object] | None = None
         self._pool_size = pool_size
         self._timeout = timeout
         self._pool: Any = None
+        self._opener: Opener | None = None
         self._process: int | None = None
         self._is_closed = False
         self._lock = Lock()
@@ -58,16 +73,18 @@ class SyncDatabase:
     def connection(self) -> Generator[Any]:
         """A connection of the pool that commits each statement by itself. What is raised in the block stays as it is.
 
-        Raises ClientClosed, also where another thread closes it meanwhile.
+        Raises ClientClosed, also where another thread closes it meanwhile; else what the awaited client raises where it cannot
+        connect: at once where no waiting helps.
         """
         with ExitStack() as stack:
+            pool, opener = self._opened()
             try:
                 with raising_ours():
-                    connection = stack.enter_context(self._opened().connection(timeout=self._timeout))
+                    connection = stack.enter_context(pool.connection(timeout=self._timeout))
             except DatabaseUnavailable as error:
                 if self._is_closed:
                     raise ClientClosed(CLOSED) from error
-                raise
+                raise opener.why(error) from error
             yield connection
 
     def close(self) -> None:
@@ -77,20 +94,37 @@ class SyncDatabase:
             pool, self._pool = self._pool, None
             if pool is not None and self._process == os.getpid():
                 pool.close()
+            if self._leave is not None:
+                self._leave()
 
-    def _opened(self) -> Any:
+    def _opened(self) -> tuple[Any, Opener]:
         with self._lock:
             if self._is_closed:
                 raise ClientClosed(CLOSED)
-            if self._pool is None or self._process != os.getpid():
-                self._pool = self._new_pool()
+            is_copied = self._process != os.getpid()
+            if self._server is not None and is_copied:
+                self._use_server(self._server)
+            if self._pool is None or self._pool.closed or is_copied:
+                self._pool, self._opener = self._new_pool()
                 self._process = os.getpid()
-            return self._pool
+            assert self._opener is not None
+            return self._pool, self._opener
 
-    def _new_pool(self) -> Any:
+    def _use_server(self, server: Callable[[], AbstractContextManager[EmbeddedPostgres]]) -> None:
+        """Share the embedded server, until `close` or, where nobody calls that, until nobody has us or the process ends."""
+        if self._leave is not None:
+            self._leave()  # a copy of the process: its lock is the original's, and keeps the server from ending
+        used = ExitStack()
+        self.dsn = used.enter_context(server()).dsn
+        self._leave = finalize(self, used.close)
+
+    def _new_pool(self) -> tuple[Any, Opener]:
         pools: Any = needed("psycopg_pool")
-        return pools.ConnectionPool(
+        # In a thread of its own: it waits for those of the pool, of which one calls it.
+        opener = Opener(lambda: Thread(target=pool.close, name="leasehold gives up", daemon=True).start())
+        pool = pools.ConnectionPool(
             self.dsn,
+            connection_class=opener,
             kwargs={"application_name": "leasehold", **CONNECTION},
             min_size=0,
             max_size=self._pool_size,
@@ -99,16 +133,7 @@ class SyncDatabase:
             open=True,
             name="leasehold",
         )
-
-
-def needed(name: str) -> Any:
-    """The module of the extra. Raises BadInput, which says what to install."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise BadInput(
-            f"a synchronous client on connections of its own needs {name}: pip install 'leasehold[psycopg]'"
-        ) from error
+        return pool, opener
 
 
 def check_silence(connection: Any) -> None:

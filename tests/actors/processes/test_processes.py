@@ -312,6 +312,12 @@ async def test_transactions_are_refused_in_words(running: Running) -> None:
     assert "job 7 has no worker at hand for start: it runs in a process of its own" in failed.error["message"]
 
 
+async def test_outputs_of_blockers_are_refused_in_words_that_hold_for_a_process(running: Running) -> None:
+    failed = await failure(running, "read_blockers_in_a_process")
+    assert failed.error["type"] == "BadInput"
+    assert failed.error["message"].startswith("a handler in a process of its own cannot use the worker's database")
+
+
 async def test_a_copy_that_a_handler_forks_answers_no_request(running: Running) -> None:
     before = await running.pid()
     for n in range(5):

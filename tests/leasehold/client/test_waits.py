@@ -357,3 +357,16 @@ async def test_only_a_client_on_a_pool_can_wait(database: Database) -> None:
     async with database.reserve("mine") as connection:
         with pytest.raises(BadInput, match="pool"):
             await Client(connection).wait(1)
+
+
+@with_client()
+async def test_what_is_no_kind_and_no_length_of_time_is_refused_before_the_wait(client: Client) -> None:
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"kind": "greet"}, "kind must be a kind, as @app.kind makes it of a function, not 'greet'"),
+        ({"kind": has_looked}, "kind must be a kind"),
+        ({"timeout": -1}, "timeout must be 0 or more seconds or a timedelta, not -1"),
+        ({"timeout": "soon"}, "timeout must be 0 or more seconds or a timedelta, not soon"),
+    ]
+    for options, complaint in wrong:
+        with pytest.raises(BadInput, match=complaint):
+            await client.wait(1, **options)

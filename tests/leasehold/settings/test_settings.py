@@ -190,6 +190,10 @@ def test_a_token_spelled_null_is_a_token() -> None:
 def test_a_file_must_use_the_right_types(tmp_path: Path) -> None:
     (tmp_path / "leasehold.toml").write_text('slots = "4"')
     assert "slots = '4' (from file leasehold.toml) is refused" in refused()
+    (tmp_path / "leasehold.toml").write_text('lease_seconds = "5"')
+    assert "lease_seconds = '5' (from file leasehold.toml) is refused: allowed is a number" in refused()
+    (tmp_path / "leasehold.toml").write_text("lease_seconds = 0")
+    assert "lease_seconds = 0 (from file leasehold.toml) is refused" in refused()
 
 
 def test_a_lease_of_milliseconds_is_refused() -> None:

@@ -125,3 +125,13 @@ async def test_a_wait_leaves_no_connection_behind(client: SyncClient, database_u
             return eye.execute(LISTENS).fetchone() == (0,)
 
         await eventually(is_alone)  # Postgres takes a moment to end a session
+
+
+def test_what_is_no_kind_and_no_length_of_time_is_refused_before_the_wait(client: SyncClient) -> None:
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"kind": "greet"}, "kind must be a kind, as @app.kind makes it of a function, not 'greet'"),
+        ({"timeout": -1}, "timeout must be 0 or more seconds or a timedelta, not -1"),
+    ]
+    for options, complaint in wrong:
+        with pytest.raises(BadInput, match=complaint):
+            client.wait(1, **options)

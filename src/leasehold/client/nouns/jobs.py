@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
+from leasehold import validation
 from leasehold.asks import checked_id, checked_ids
 from leasehold.client.core import Part
 from leasehold.client.nouns.jobs_bulk import JobBulk
@@ -74,6 +75,9 @@ class JobChanges(Part):
         """
         if run_at is not None and run_at.tzinfo is None:
             raise BadInput(f"run_at must have a time zone, not {run_at.isoformat()}; use datetime.now(UTC)")
+        validation.check_reason(reason)
+        if args is not None and not isinstance(cast("object", args), Mapping):
+            raise validation.refusal("args", "a mapping of named arguments", args)
         caller = self._core.caller(connection)
         encoded = await self._encode_args(caller, job_id, args)
         about = None if metadata is None else encode_args(metadata, "metadata").decode()

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Unpack, cast
 
+from leasehold import validation
 from leasehold.asks import checked_ids
 from leasehold.client.core import Part
 from leasehold.client.nouns.jobs_read import JobCriteria, encoded_filter
@@ -155,6 +156,7 @@ class JobBulk(Part):
         Raises:
             BadInput: the state is unknown, or that of a finished job.
         """
+        validation.check_reason(reason)
         changes = await self._all("cancel_jobs", matching, {"state": state, "reason": reason}, limit, dry_run)
         if not dry_run and JobCancelled in self._core.observers.subscribed:
             for change in changes:

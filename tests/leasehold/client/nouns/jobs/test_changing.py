@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Any
 
@@ -43,12 +44,38 @@ async def test_bad_values_are_refused(database_url: str) -> None:
         ({}, "give at least one of args"),
         ({"run_at": datetime(2030, 1, 1)}, "run_at must have a time zone"),
         ({"args": {"n": float("nan")}}, "args"),
+        ({"args": "x"}, "args must be a mapping of named arguments, not 'x'"),
+        ({"args": [("n", 1)]}, "args must be a mapping of named arguments"),
+        ({"priority": 1, "reason": "x" * 10_001}, "reason must have at most 10000 bytes, not 10001"),
     ]
+    app = App()
+    app.kind(name="a")(lambda: None)
+    for each in None, app:
+        async with open_client(database_url, app=each) as client:
+            job_id = await client.enqueue("a")
+            for changes, complaint in cases:
+                with pytest.raises(BadInput, match=complaint):
+                    await client.jobs.edit(job_id, **changes)
+
+
+async def test_a_reason_is_no_longer_than_people_read(database_url: str) -> None:
     async with open_client(database_url) as client:
         job_id = await client.enqueue("a")
-        for changes, complaint in cases:
-            with pytest.raises(BadInput, match=complaint):
-                await client.jobs.edit(job_id, **changes)
+        wrong: list[tuple[Any, str]] = [
+            ("x" * 3_000_000, "reason must have at most 10000 bytes, not 3000000"),
+            ("é" * 5_001, "reason must have at most 10000 bytes, not 10002"),
+            (7, "reason must be text, not 7"),
+        ]
+        cancels: tuple[Callable[[Any], Awaitable[object]], ...] = (
+            lambda reason: client.cancel(job_id, reason),
+            lambda reason: client.chains.cancel(job_id, reason),
+            lambda reason: client.jobs.cancel_all(kind="a", reason=reason, dry_run=False),
+        )
+        for cancel in cancels:
+            for reason, complaint in wrong:
+                with pytest.raises(BadInput, match=complaint):
+                    await cancel(reason)
+        assert await client.cancel(job_id, "é" * 5_000) == "pending"
 
 
 async def test_a_job_is_looked_at_and_changed_in_one_transaction(database_url: str) -> None:
