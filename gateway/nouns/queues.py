@@ -90,9 +90,9 @@ class LimitBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     key_group: KeyGroup = ""
     max_running: Annotated[int, Meta(ge=0, le=2**31 - 1, description="How many may be held at once.")] | None = None
-    rate: Annotated[float, Meta(gt=0, le=1e6, description="How many may start in a second on the long run.")] | None = (
-        None
-    )
+    rate: (
+        Annotated[float, Meta(ge=1e-7, le=1e6, description="How many may start in a second on the long run.")] | None
+    ) = None
     burst: Annotated[int, Meta(ge=1, le=2**31 - 1, description="How many may start at once.")] | None = None
 
 

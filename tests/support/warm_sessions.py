@@ -124,6 +124,7 @@ class _Door:
     def __init__(self, place: str) -> None:
         self._place = place
         self._parked: dict[bytes, list[_Session]] = {}
+        self._is_closed = False
         self._lock = Lock()
 
     def serve(self, client: socket.socket) -> None:
@@ -146,11 +147,16 @@ class _Door:
                 client.sendall(session.greeting)
                 stays = is_usual and (taken is not None or session.ask(PLAIN))
                 _converse(client, session)
-                if stays and session.can_stay and session.ask(RENEW):
-                    with self._lock:
-                        self._parked.setdefault(place, []).append(session)
+                if stays and session.can_stay and session.ask(RENEW) and self._park(place, session):
                     return
             session.end()
+
+    def _park(self, place: bytes, session: _Session) -> bool:
+        """Keep it for the next client; not after the end, when nobody would close it."""
+        with self._lock:
+            if not self._is_closed:
+                self._parked.setdefault(place, []).append(session)
+            return not self._is_closed
 
     def _take(self, place: bytes, name: str) -> _Session | None:
         with self._lock:
@@ -170,8 +176,10 @@ class _Door:
             connection.recv(1)  # until it has been heard
 
     def close(self) -> None:
-        for session in (each for parked in self._parked.values() for each in parked):
-            session.socket.close()
+        with self._lock:
+            self._is_closed = True
+            for session in (each for parked in self._parked.values() for each in parked):
+                session.socket.close()
 
 
 def _receive_startup(client: socket.socket) -> bytes:

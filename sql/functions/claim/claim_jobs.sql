@@ -53,7 +53,7 @@ declare
 begin
     if (claim_jobs.incarnation is not null and claim_jobs.batch between 1 and 10000 and claim_jobs.lease > interval '0' and claim_jobs.lease <= interval '100 years'
         and (claim_jobs.kind_leases is null or jsonb_typeof(claim_jobs.kind_leases) = 'object'
-             and not claim_jobs.kind_leases @? '$.* ? (@.type() != "number" || @ <= 0 || @ > 3155760000)')
+             and not claim_jobs.kind_leases @? 'strict $.* ? (@.type() != "number" || @ <= 0 || @ > 3155760000)')
         and current_setting('transaction_isolation') like 'read %') is not true then
         perform leasehold.refuse_claim(claim_jobs.incarnation, claim_jobs.batch, claim_jobs.lease, claim_jobs.kind_leases);
     end if;

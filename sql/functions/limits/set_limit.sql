@@ -3,7 +3,7 @@
 --             nothing is taken back. A rate counts claims, each attempt again; a new bucket is full.
 -- Parameters  queue · key_group: empty for the queue as a whole, * for each group of it, else one group, for which it takes
 --             the place of *; a job has to fit both its queue's limit and its group's · max_running: how many may be held
---             at once, 0 for none · rate: starts a second on the long run · burst: how many at once after a pause, by
+--             at once, 0 for none · rate: starts a second on the long run, from 1e-7 (one in 116 days) to 1e6 · burst: how many at once after a pause, by
 --             default those of one second, 1 at the least
 -- Returns     whether this changed anything
 -- Errors      LH001 as refuse_queue, nothing to limit, or a number out of range · LH004 somebody claims from the queue in a

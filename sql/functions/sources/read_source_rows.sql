@@ -22,7 +22,6 @@ declare
     v_names   jsonb;
     v_count   integer := 0;
     v_query   text;
-    v_priority integer;  -- read to see that it can be
 begin
     begin
         if c_is_job and v_key is not null and read_source_rows.lock then
@@ -53,18 +52,7 @@ begin
                 'metadata', coalesce(doc -> 'metadata', '{}')
                     || jsonb_build_object('moved_from', jsonb_build_object('source', read_source_rows.source.source, 'table', v_table, 'id', row_id)));
             if complaint is null and c_is_job then
-                begin
-                    complaint := leasehold.refuse_job(doc ->> 'kind', doc -> 'args', doc ->> 'queue', doc ->> 'key', (doc ->> 'max_attempts')::integer, null,
-                        doc -> 'metadata', null, (doc ->> 'run_at')::timestamptz, doc ->> 'key_group', (doc ->> 'timeout')::double precision,
-                        (doc ->> 'deadline')::timestamptz, doc ->> 'traceparent', null);
-                    v_priority := (doc ->> 'priority')::integer;
-                exception when data_exception then
-                    complaint := leasehold.name_unreadable_field(jsonb_build_array(doc));
-                end;
-                complaint := coalesce(complaint, leasehold.refuse_unique(doc), case when doc #>> '{unique,on_conflict}' = 'reject'
-                    then 'unique.on_conflict must not be reject here: one job that is there already would stop all' end);
-                complaint := coalesce(complaint, (select leasehold.refuse_args(k, doc -> 'args', doc ? 'key', doc ? 'key_group')
-                                                    from leasehold.kinds k where k.kind = doc ->> 'kind'));
+                complaint := leasehold.refuse_row(doc);
             end if;
             if complaint is null or not read_source_rows.lock then
                 return next;

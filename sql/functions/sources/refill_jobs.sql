@@ -33,13 +33,8 @@ begin
             execute format('select jsonb_agg(jsonb_build_object(%s)) from %s s where (%s) and (%s)',
                            (select string_agg(format('%L, (%s)', c.key, c.value #>> '{}'), ', ') from jsonb_each(v_part -> 'columns') c),
                            coalesce(v_part ->> 'table', '(select)'), coalesce(v_part ->> 'where', 'true'), coalesce(v_where, 'true')) into v_docs;
-            -- Each as the job that it becomes, beside what is wrong with it: as read_source_rows, which reads what moves.
-            select jsonb_agg(jsonb_build_object('doc', d.doc, 'complaint', coalesce(
-                       leasehold.refuse_job(d.doc ->> 'kind', d.doc -> 'args', d.doc ->> 'queue', d.doc ->> 'key', (d.doc ->> 'max_attempts')::integer, null,
-                           d.doc -> 'metadata', null, (d.doc ->> 'run_at')::timestamptz, d.doc ->> 'key_group', (d.doc ->> 'timeout')::double precision,
-                           (d.doc ->> 'deadline')::timestamptz, null, null),
-                       (select leasehold.refuse_args(k, d.doc -> 'args', d.doc ? 'key', d.doc ? 'key_group')
-                          from leasehold.kinds k where k.kind = d.doc ->> 'kind'))))
+            -- Each as the job that it becomes, beside what is wrong with it.
+            select jsonb_agg(jsonb_build_object('doc', d.doc, 'complaint', leasehold.refuse_row(d.doc)))
               into v_docs
               from jsonb_array_elements(v_docs) r(raw),
                    lateral (select jsonb_object_agg(e.key, coalesce(

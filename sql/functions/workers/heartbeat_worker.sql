@@ -38,7 +38,8 @@ begin
            stray_handlers = coalesce(heartbeat_worker.stray_handlers, w.stray_handlers),
            memory = heartbeat_worker.memory, cpu = heartbeat_worker.cpu,
            rss = heartbeat_worker.rss, cpu_user = heartbeat_worker.cpu_user, cpu_system = heartbeat_worker.cpu_system, backoff = heartbeat_worker.backoff,
-           backoff_until = v_now + make_interval(secs => case when heartbeat_worker.backoff is not null then greatest(0, least(heartbeat_worker.backoff_for, 86400)) end)
+           backoff_until = v_now + make_interval(secs => case when heartbeat_worker.backoff is not null and heartbeat_worker.backoff_for is not null
+                                                          then greatest(0, least(heartbeat_worker.backoff_for, 86400)) end)
      where w.incarnation = heartbeat_worker.incarnation and w.stopped_at is null
     returning w.losses is not null, w.started_at > v_now - interval '1 minute',
            exists (select from leasehold.worker_commands c where c.incarnation = w.incarnation and c.done_at is null)

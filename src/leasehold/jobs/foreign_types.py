@@ -58,19 +58,20 @@ def from_json(cls: type, value: Any) -> Any:
 
 def _dump(model: Any, cls: type[Any]) -> Any:
     """What `model_validate` makes an equal model of: with the computed fields, unless it refuses them. Raises TypeError."""
-    by_alias, problem = _reads_aliases(cls), ""
-    for round_trip in (False, True):
-        dumped = model.model_dump(mode="json", by_alias=by_alias, round_trip=round_trip)
+    by_alias, problems = _reads_aliases(cls), list[str]()
+    # A model in it may read what its own fields do not, and the other way round.
+    for aliases, round_trip in ((by_alias, False), (by_alias, True), (not by_alias, False), (not by_alias, True)):
+        dumped = model.model_dump(mode="json", by_alias=aliases, round_trip=round_trip)
         try:
             again = cls.model_validate(dumped)
             if again == model:
                 return dumped
             names = [name for name in cls.model_fields if getattr(again, name) != getattr(model, name)]
-            problem = f"{', '.join(names) or 'a private attribute'} would not come back equal"
+            problems.append(f"{', '.join(names) or 'a private attribute'} would not come back equal")
         except Exception as error:  # validators are the user's
-            problem = f"model_validate refuses what model_dump gives: {error}"
+            problems.append(f"model_validate refuses what model_dump gives: {error}")
     raise TypeError(
-        f"{cls.__qualname__} does not survive JSON: {problem}. Secrets, fields with exclude=True and private attributes are "
+        f"{cls.__qualname__} does not survive JSON: {problems[0]}. Secrets, fields with exclude=True and private attributes are "
         "left out; pass an id, or a type of yours without them"
     )
 

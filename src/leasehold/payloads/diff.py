@@ -6,7 +6,8 @@ Of each record only what is compared is read: that keeps memory small.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from types import GenericAlias
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
@@ -22,7 +23,7 @@ DEFAULT_KEY = "id"
 DEFAULT_FIELDS = ("price", "stock")
 NAME = "name"
 
-_counter = msgspec.json.Decoder(list[msgspec.defstruct("Empty", [], gc=False)])
+_counter = msgspec.json.Decoder(cast("type[list[Any]]", GenericAlias(list, msgspec.defstruct("Empty", [], gc=False))))
 
 MOST_COMPARED = 256 << 20
 MOST_LISTED = 10_000
@@ -103,7 +104,8 @@ def _decoder(comparison: Comparison) -> msgspec.json.Decoder[Any]:
     if NAME not in names.values():
         names["name"] = NAME
     fields: list[Any] = [(each, Any) if each == "key" else (each, Any, None) for each in names]
-    return msgspec.json.Decoder(list[msgspec.defstruct("Record", fields, rename=names, gc=False)])
+    record = msgspec.defstruct("Record", fields, rename=names, gc=False)
+    return msgspec.json.Decoder(cast("type[list[Any]]", GenericAlias(list, record)))
 
 
 def _find(content: msgspec.Raw, path: str | None) -> msgspec.Raw:

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from importlib import import_module
+from threading import get_ident
 from typing import Any
 from urllib.parse import urlencode
 
@@ -43,28 +44,30 @@ class Opener:
         self.reason: LeaseholdError | None = None
         self._give_up = give_up
         self._failure = ""
-        self._under_way = 0
+        self._under_way: set[int] = set()  # of threads
 
     def connect(self, address: str, **options: Any) -> Any:
         """One more connection. Raises as `connect`."""
-        self._under_way += 1
+        self._under_way.add(get_ident())
         try:
             made = needed("psycopg").Connection.connect(address, **options)
         except Exception as error:
-            if self.reason is None or str(error) != self._failure:
-                self.reason, self._failure = reason_of(error, address), str(error)
-            if not may_heal(self.reason):
+            reason = self.reason  # another thread of the pool may connect meanwhile, and forget it
+            if reason is None or str(error) != self._failure:
+                reason = reason_of(error, address)
+            self.reason, self._failure = reason, str(error)
+            if not may_heal(reason):
                 self._give_up()
-            raise copy(self.reason) from error  # the pool logs it, and libpq's words may show the password
+            raise copy(reason) from error  # the pool logs it, and libpq's words may show the password
         finally:
-            self._under_way -= 1
+            self._under_way.discard(get_ident())
         self.reason = None
         return made
 
     def why(self, error: LeaseholdError) -> LeaseholdError:
         """What to raise for the error of who has waited for a connection of the pool in vain."""
-        if self.reason is not None:
-            return copy(self.reason)
+        if (reason := self.reason) is not None:
+            return copy(reason)
         return NoAnswer("the database did not answer in time") if self._under_way else error
 
 

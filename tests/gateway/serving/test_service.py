@@ -211,7 +211,7 @@ def test_why_a_job_is_not_running(database_url: str) -> None:
     with running_service(database_url) as gateway:
         job_id = gateway.call("POST", "/api/jobs", {"kind": "fetch"}).body["id"]
         answer = gateway.call("GET", f"/api/jobs/{job_id}/why")
-    facts = {"live_workers": 0, "serving_queue": 0, "serving_kind": 0}
+    facts = {"live_workers": 0, "serving_queue": 0, "serving_kind": 0, "draining_workers": 0}
     assert (answer.status, answer.body) == (
         200,
         {

@@ -64,6 +64,12 @@ class Renamed(pydantic.BaseModel):
     order_id: int = pydantic.Field(default=0, serialization_alias="orderId")
 
 
+class Crate(pydantic.BaseModel):
+    """Has one that is written for the outside under other names."""
+
+    items: list[Renamed]
+
+
 class Choosy(pydantic.BaseModel):
     """Is read under two names, and written under the second."""
 
@@ -141,6 +147,7 @@ EXAMPLES: list[tuple[Any, Any]] = [
     (list[Camel], [camel(7)]),
     (Parcel, Parcel(camel(7, "Bern"))),
     (Renamed, Renamed(order_id=7)),
+    (Crate, Crate(items=[Renamed(order_id=7)])),
     (Choosy, Choosy.model_validate({"b": 7})),
     (Total, Total(cents=990)),
     (Shown, Shown(key=pydantic.SecretStr("open sesame"))),

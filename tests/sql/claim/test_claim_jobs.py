@@ -289,7 +289,7 @@ async def test_no_incarnation_a_batch_out_of_range_and_a_lease_that_does_not_las
     for seconds in (0.0, -1.0):
         with pytest.raises(BadInput, match="lease must be more than 0 seconds and at most 100 years, not"):
             await worker.claim(lease=seconds)
-    for kind_leases in ('{"echo": 0}', '{"echo": -5}', '{"echo": "x"}', '{"echo": 1e300}', "[]", "7"):
+    for kind_leases in ('{"echo": 0}', '{"echo": -5}', '{"echo": "x"}', '{"echo": 1e300}', '{"echo": [5]}', "[]", "7"):
         with pytest.raises(BadInput, match="kind_leases must be a JSON object from kind to seconds, more than 0"):
             await database.call("claim_jobs", worker.incarnation, "w", kind_leases=kind_leases)
     assert await states(database) == {1: "pending"}

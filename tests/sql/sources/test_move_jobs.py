@@ -56,19 +56,20 @@ async def test_a_row_whose_values_cannot_be_read_stays_and_holds_nobody_up(datab
     await database.execute("create table old (id int primary key, state text default 'new', doc jsonb)")
     columns = {
         "kind": "'a'",
-        **{each: f"s.doc -> '{each}'" for each in ("priority", "run_at", "traceparent", "unique")},
+        **{each: f"s.doc -> '{each}'" for each in ("priority", "run_at", "traceparent", "unique", "deadline", "key")},
     }
     part = {"table": "public.old", "id": "id", "state": "state", "states": {"new": "pending"}, "columns": columns}
     await define_as(database, "old", {"jobs": [part]})
     bad = [{"priority": 1.5}, {"run_at": "soon"}, {"traceparent": "x" * 201}, {"unique": 7}]
+    bad += [{"deadline": "P1D", "key": "k" * 501}]
     reject = {"unique": {"key": "k", "on_conflict": "reject"}}
-    for number, doc in enumerate([{"priority": 5}, *bad, reject, {}]):
+    for number, doc in enumerate([{"priority": 5, "deadline": "P1D"}, *bad, reject, {}]):
         await database.fetch("insert into old values ($1, default, $2::text::jsonb)", number, json.dumps(doc))
     [refused] = [row for row in await database.call("plan_move") if row["means"] == "refused"]
-    assert (refused["row_count"], refused["complaint"][:30]) == (5, "priority must be a whole numbe")
+    assert (refused["row_count"], refused["complaint"][:28]) == (6, "key must have 1 to 500 bytes")
     await database.call("seal_source")
     assert (await move(database), await move(database)) == (2, 0)
-    assert [each["metadata"]["moved_from"]["id"] for each in await jobs_of(database)] == ["0", "6"]
+    assert [each["metadata"]["moved_from"]["id"] for each in await jobs_of(database)] == ["0", "7"]
 
 
 async def test_a_row_that_the_catalogue_refuses_stays_and_holds_nobody_up(tasks: Database) -> None:

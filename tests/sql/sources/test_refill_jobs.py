@@ -78,6 +78,14 @@ async def test_a_job_that_no_queue_takes_is_refused_like_args_that_do_not_fit(cr
     assert row["complaint"].startswith("key '2': queue has a comma")
 
 
+async def test_a_row_whose_values_cannot_be_read_holds_nobody_up(crawl: Database) -> None:
+    columns = {"kind": "'crawl'", "priority": "case s.id when 2 then 1.5 else 1 end", "key": "s.id::text"}
+    await define_as(crawl, "odd", {"refill": [{"table": "public.dispensaries", "columns": columns}]})
+    [row] = await crawl.call("refill_jobs", "odd")
+    assert (row["made"], row["refused"]) == (9, 1)
+    assert row["complaint"].startswith("key '2': priority must be a whole number")
+
+
 async def test_names_given_to_kinds_and_queues_hold_for_the_refill_too(database: Database) -> None:
     await database.execute(WORKER_TASKS + CRAWL_JOBS)
     await define(database, "crawl_jobs", {"kinds": {"product_resync": "resync"}, "queues": {"product_resync": "shops"}})

@@ -83,7 +83,7 @@ async def test_heartbeats_that_nobody_can_reckon_with_are_refused(
 
 async def test_a_back_off_without_end_is_shown_as_one_of_a_day(database: Database, worker: SqlWorker) -> None:
     await worker.register()
-    for told, shown in [(1e12, 86400), (float("nan"), 86400), (-1e12, 0)]:
+    for told, shown in [(1e12, 86400), (float("nan"), 86400), (-1e12, 0), (None, None)]:
         await database.call(
             "heartbeat_worker", worker.incarnation, 0, "ready", True, backoff="memory", backoff_for=told
         )

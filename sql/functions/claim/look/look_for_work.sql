@@ -13,7 +13,7 @@
 --             are_told: whether there are commands for the worker; its next heartbeat of its own brings them
 --             is_to_listen, idle_alike: as heartbeat_worker, null without a heartbeat
 --             has_expired: whether reap_jobs or follow_clock has something to do; null where it is not the caller's turn
--- Errors      none
+-- Errors      LH001 as heartbeat_worker
 -- Tables      as find_epoch, heartbeat_worker, next_look_in, workers (row lock, unless somebody has it) and take_reap_turn, in this
 --             order: the last two wait for nobody;
 --             lane_marks, reap_turns, jobs (read, three index entries; held ones until one has expired)
