@@ -33,12 +33,15 @@ async def pile_up(
     priority: int = 0,
     minutes: int = 0,
 ) -> None:
-    """Many jobs at once, made on the server, due since so many minutes. `key` may hold %s for the number of the job."""
+    """Many jobs at once, made on the server so many minutes ago (not in a transaction, whose clock would stay there). `key` may
+    hold %s for the number of the job."""
     await caller.fetch(
-        "select count(*) from leasehold.enqueue_jobs((select jsonb_agg(jsonb_build_object("
-        "'kind', $2::text, 'key', format($3::text, n), 'queue', $4::text, 'priority', $5::int, "
-        "'run_at', now() - make_interval(mins => nullif($6::int, 0))) order by format($3::text, n), n) "
-        "from generate_series(1, $1::int) n), false)",
+        "select count(*) from set_config('leasehold.frozen_clock', coalesce(case when $6::int > 0 "
+        "then (clock_timestamp() - make_interval(mins => $6::int))::text end, "
+        "current_setting('leasehold.frozen_clock', true)), true) as set_back, "
+        "leasehold.enqueue_jobs((select jsonb_agg(jsonb_build_object("
+        "'kind', $2::text, 'key', format($3::text, n), 'queue', $4::text, 'priority', $5::int, 'run_at', null) "
+        "order by format($3::text, n), n) from generate_series(1, $1::int) n), set_back = 'never')",
         count,
         kind,
         key,

@@ -34,6 +34,7 @@ async def test_marks_go_when_vacuum_has_been_there(fresh_database: Database) -> 
         await bury(database, 10_000)
         await pile_up(database, 1, "plain")
         await SqlWorker(database).claim(1)
+        assert await count_marks(database) == 1
         await database.execute(DUE)
         assert await database.call_value("look_behind_marks") == 0
         assert await count_marks(database) == 1
