@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -18,7 +18,6 @@ from leasehold.database.embedded import embedded_postgres
 from leasehold.database.migrations import migrate
 from leasehold.errors import BadInput, ClientClosed, ClientNotOpen, DatabaseUnavailable, SettingsError
 from tests.support.flavours import in_flavour
-from tests.support.folders import short_folder
 from tests.support.waiting import eventually
 
 FLAVOURS = ["trio", "asyncio"]
@@ -29,16 +28,6 @@ ASKS: dict[str, Callable[[Client], Awaitable[object]]] = {
     "queues": lambda client: client.queues.list(),
     "transaction": lambda client: client.transaction().__aenter__(),
 }
-
-
-@pytest.fixture
-def folder(monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
-    """The current folder, empty, with nothing configured."""
-    for name in ("LEASEHOLD_DATABASE_URL", "DATABASE_URL", "LEASEHOLD_DATA_FOLDER", "PGHOST", "PGPORT", "PGDATABASE"):
-        monkeypatch.delenv(name, raising=False)
-    with short_folder() as made:
-        monkeypatch.chdir(made)
-        yield made
 
 
 @pytest.mark.parametrize("flavour", FLAVOURS)

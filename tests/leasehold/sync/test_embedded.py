@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from leasehold.database.embedded import embedded_postgres
 from leasehold.database.migrations import migrate
 from leasehold.errors import ClientClosed, SettingsError
 from leasehold.sync.client import SyncClient
-from tests.support.folders import short_folder
 from tests.support.processes import clean_environment
 from tests.support.waiting import PATIENCE
 
@@ -41,16 +39,6 @@ for does in "enqueues", "closes", "exits":
     client.enqueue("parent")
 client.close()
 """
-
-
-@pytest.fixture
-def folder(monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
-    """The current folder, with the data of an embedded database that does not run, and nothing configured."""
-    for name in ("LEASEHOLD_DATABASE_URL", "DATABASE_URL", "LEASEHOLD_DATA_FOLDER", "PGHOST", "PGPORT", "PGDATABASE"):
-        monkeypatch.delenv(name, raising=False)
-    with short_folder() as made:
-        monkeypatch.chdir(made)
-        yield made
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ begin
         end if;
     end if;
     if look_for_work.vitals is not null then
-        -- Each by its name: jsonb_to_record costs a worker that has slept a tenth of the whole look.
+        -- Each by its name, which costs a worker that has slept a little less than jsonb_to_record.
         select h.is_known, h.commands is not null, h.is_to_listen, h.idle_alike into is_known, are_told, is_to_listen, idle_alike
           from leasehold.heartbeat_worker(look_for_work.incarnation, (vitals->>'active_jobs')::integer, vitals->>'state', (vitals->>'listening')::boolean,
                (vitals->>'slots')::integer, (vitals->>'memory')::double precision, (vitals->>'cpu')::double precision, vitals->>'backoff',
