@@ -3,7 +3,7 @@
 -- Parameters  job: the job
 -- Returns     as explain_job
 -- Errors      none
--- Tables      queues, workers (read), as explain_key, explain_limits and explain_pending_job
+-- Tables      queues, workers, pg_settings (read), as explain_key, explain_limits and explain_pending_job
 create or replace function leasehold.explain_waiting_job(job leasehold.all_jobs)
 returns table (reason text, explanation text, until timestamptz, facts jsonb) language plpgsql volatile
 set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set jit = off set enable_seqscan = off as $$
@@ -16,6 +16,14 @@ declare
     v_stopped  boolean := false;
     v_limited  boolean;
 begin
+    -- What this session alone has set, workers have not.
+    if pg_is_in_recovery() or current_setting('default_transaction_read_only')::boolean
+       and exists (select from pg_settings s where s.name = 'default_transaction_read_only' and s.source not in ('session', 'client', 'user', 'database user')) then
+        v_stopped := true;
+        return query
+        select 'read_only', 'the database can only be read: ' || case when pg_is_in_recovery() then 'it is a standby' else 'default_transaction_read_only is on' end,
+               null::timestamptz, jsonb_build_object('is_standby', pg_is_in_recovery());
+    end if;
     if job.state = 'scheduled' then
         return query
         select 'scheduled',

@@ -27,8 +27,9 @@ declare
     v_is_told    boolean;
     v_asks       boolean;
 begin
-    if heartbeat_worker.heartbeat_seconds is not null and (heartbeat_worker.heartbeat_seconds > 0 and heartbeat_worker.heartbeat_seconds <= 86400) is false then
-        perform leasehold.refuse_heartbeat(heartbeat_worker.heartbeat_seconds);
+    if (heartbeat_worker.active_jobs >= 0 and heartbeat_worker.state in ('ready', 'paused', 'draining') and heartbeat_worker.listening is not null
+        and (heartbeat_worker.heartbeat_seconds is null or heartbeat_worker.heartbeat_seconds > 0 and heartbeat_worker.heartbeat_seconds <= 86400)) is not true then
+        perform leasehold.refuse_heartbeat(heartbeat_worker.heartbeat_seconds, heartbeat_worker.active_jobs, heartbeat_worker.state, heartbeat_worker.listening);
     end if;
     update leasehold.workers w
        set heartbeat_at = v_now, active_jobs = heartbeat_worker.active_jobs, state = heartbeat_worker.state,

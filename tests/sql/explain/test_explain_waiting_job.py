@@ -4,12 +4,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from leasehold.database import Database
+from leasehold.database import Database, open_database
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import empty, enqueue
 from tests.support.sql_reasons import because, facts, reasons
 from tests.support.sql_waits import freeze, frozen
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
 
 
 async def test_a_job_whose_time_has_not_come(database: Database, worker: SqlWorker) -> None:
@@ -159,3 +160,19 @@ async def test_workers_that_are_paused_elsewhere_do_not_count(database: Database
             await database.call("heartbeat_worker", worker.incarnation, 0, "paused", True)
     await enqueue(database, queue="q")
     assert await facts(database, 1, "paused_workers") == {"live_workers": 3, "paused_workers": 1}
+
+
+async def test_a_database_that_can_only_be_read_starts_nothing(fresh_database_url: str) -> None:
+    """Workers wait, and it looked as if nothing were in the way."""
+    async with open_database(fresh_database_url, timeout=PATIENCE) as writable:
+        await SqlWorker(writable).register()
+        await enqueue(writable)
+        await writable.execute("set default_transaction_read_only = on")
+        assert await reasons(writable, 1) == ["idle_worker"]  # of this session alone
+        await writable.execute("reset default_transaction_read_only")
+        name = await writable.fetch("select quote_ident(current_database())")
+        await writable.execute(f"alter database {name[0][0]} set default_transaction_read_only = on")
+    async with open_database(fresh_database_url, timeout=PATIENCE) as database:
+        assert await reasons(database, 1) == ["read_only"]
+        row = await because(database, 1, "read_only")
+        assert row["explanation"] == "the database can only be read: default_transaction_read_only is on"

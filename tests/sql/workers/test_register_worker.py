@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from uuid import uuid4
+
 import pytest
 
 from leasehold.database import Database
@@ -91,3 +93,36 @@ async def test_a_back_off_without_end_is_shown_as_one_of_a_day(database: Databas
             "select extract(epoch from backoff_until - heartbeat_at) as seconds from leasehold.workers"
         )
         assert row["seconds"] == shown
+
+
+@pytest.mark.parametrize("missing", ["incarnation", "worker_id", "host", "pid", "version", "slots", "listening"])
+async def test_a_worker_that_does_not_say_who_it_is_is_refused(missing: str, database: Database) -> None:
+    names = ["incarnation", "worker_id", "host", "pid", "version", "queues", "kinds", "slots", "listening"]
+    given = dict(zip(names, [uuid4(), "w1", "host", 1, "0", None, None, 3, True], strict=True))
+    with pytest.raises(BadInput, match=f"{missing} is missing"):
+        await database.call("register_worker", *({**given, missing: None}).values())
+    assert await database.call("list_workers") == []
+
+
+@pytest.mark.parametrize(
+    ("active_jobs", "state", "listening", "complaint"),
+    [
+        (None, "ready", True, "active_jobs must be 0 or more, not null"),
+        (-1, "ready", True, "active_jobs must be 0 or more, not -1"),
+        (0, None, True, "state must be ready, paused or draining, not null"),
+        (0, "asleep", True, "state must be ready, paused or draining, not asleep"),
+        (0, "stopped", True, "state must be ready, paused or draining, not stopped"),
+        (0, "ready", None, "listening is missing"),
+    ],
+)
+async def test_a_heartbeat_that_says_nothing_of_use_is_refused(
+    active_jobs: int | None,
+    state: str | None,
+    listening: bool | None,
+    complaint: str,
+    database: Database,
+    worker: SqlWorker,
+) -> None:
+    await worker.register()
+    with pytest.raises(BadInput, match=complaint):
+        await database.call("heartbeat_worker", worker.incarnation, active_jobs, state, listening)
