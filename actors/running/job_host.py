@@ -19,8 +19,7 @@ from leasehold.database.border import open_further
 from leasehold.errors import BadInput, LeaseLost
 from leasehold.jobs.encoding import check_job
 from leasehold.jobs.endings import WaitFor
-from leasehold.jobs.job import Job
-from leasehold.jobs.job_host import Context, HostedJob
+from leasehold.jobs.job_host import Context
 from leasehold.jobs.new_job import NewJob
 from leasehold.jobs.transactions import need_thread_of_worker
 from leasehold.payloads.archive import Archive, Fence
@@ -54,22 +53,23 @@ class HostedAttempt:
         """What the handlers of the worker share."""
         return self._host.state
 
-    def cancel_reason(self, job: HostedJob) -> str | None:  # noqa: ARG002  the protocol has it
+    @property
+    def cancel_reason(self) -> str | None:
         """Why this attempt is being cancelled, if it is. In any thread."""
         return self._held.cancel_reason
 
-    def cancel_note(self, job: HostedJob) -> tuple[str | None, str | None]:  # noqa: ARG002  the protocol has it
+    @property
+    def cancel_note(self) -> tuple[str | None, str | None]:
         """What was said with the cancel, and who said it. In any thread."""
         return self._held.cancel_note
 
-    def archive(self, job: HostedJob) -> Archive:
+    def archive(self) -> Archive:
         """The payloads; what is saved carries the fencing token of this attempt."""
+        return self._host.archive(partial(fence_of, self._held))
 
-        return self._host.archive(partial(fence_of, self._held, job.incarnation))
-
-    def session(self, job: HostedJob) -> WorkerAttemptSession:
+    def session(self) -> WorkerAttemptSession:
         """The session of this attempt. Raises LeaseLost when it has ended."""
-        return self._host.session(self._held, job)
+        return self._host.session(self._held)
 
 
 class WorkerJobHost:
@@ -97,7 +97,7 @@ class WorkerJobHost:
         self._payloads = payloads or PayloadOptions()
         self.large = LargeValues(self._payloads, self.archive)
 
-    def session(self, held: HeldJob, job: HostedJob) -> WorkerAttemptSession:
+    def session(self, held: HeldJob) -> WorkerAttemptSession:
         """The session of this running attempt. Raises LeaseLost when it has ended."""
         known = self.sessions.get(held)
         if known is not None:
@@ -105,7 +105,7 @@ class WorkerJobHost:
         if held.settling or self._holdings.get(held.id) is not held:
             raise LeaseLost(f"attempt {held.attempt} of job {held.id} has ended")
         made = self.sessions[held] = WorkerAttemptSession(
-            held, job, self.database, self.check, self.progress_sink, self.large
+            held, self.database, self.check, self.progress_sink, self.large
         )
         return made
 
@@ -124,9 +124,9 @@ class WorkerJobHost:
             finally:
                 self.pool = None
 
-    async def begin_atomic(self, held: HeldJob, job: Job) -> None:
+    async def begin_atomic(self, held: HeldJob) -> None:
         """Open the transaction that an atomic handler runs in. Raises LeaseLost, DatabaseUnavailable."""
-        await self.session(held, job).begin_atomic()
+        await self.session(held).begin_atomic()
 
     async def close(self, held: HeldJob, end: Any) -> Outcome:
         """The outcome of an attempt whose handler returned `end`. See `WorkerAttemptSession.close`."""

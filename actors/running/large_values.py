@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, TypeAlias, TypeGuard
-from uuid import UUID
 
 import msgspec
 import trio
@@ -12,7 +11,6 @@ import trio
 from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.attempts.outcome import MOST_OUTPUT_BYTES, Completed, Continued, Outcome
 from leasehold.database import Caller
-from leasehold.errors import NoPayloadStore
 from leasehold.payloads.archive import Archive, Fence
 from leasehold.payloads.claim_checks import Deposit, Locker, find_check
 from leasehold.payloads.options import PayloadOptions
@@ -20,9 +18,9 @@ from leasehold.payloads.options import PayloadOptions
 Written: TypeAlias = Completed | Continued
 
 
-def fence_of(held: HeldJob, incarnation: UUID | None = None) -> Fence:
-    """The fencing token of an attempt. `incarnation`: of the worker, where the job does not say."""
-    return held.id, held.attempt, str(held.incarnation or incarnation)
+def fence_of(held: HeldJob) -> Fence:
+    """The fencing token of an attempt."""
+    return held.id, held.attempt, str(held.incarnation)
 
 
 class LargeValues:
@@ -41,11 +39,6 @@ class LargeValues:
         self._archive = archive
         self._above = None if options.store is None else options.claim_above
         self.most = MOST_OUTPUT_BYTES if self._above is None else max(self._above, options.limit)
-
-    @classmethod
-    def off(cls) -> LargeValues:
-        """Without a store."""
-        return cls(PayloadOptions(), _no_archive)
 
     async def fetch_args(self, held: HeldJob, fence: Callable[[], Fence]) -> None:
         """Put the args in the place of their claim check. Raises what `Locker.fetch` raises."""
@@ -93,7 +86,3 @@ class LargeValues:
 
     def _locker(self, fence: Callable[[], Fence]) -> Locker:
         return self._options.locker(self._archive(fence))
-
-
-def _no_archive(_fence: Callable[[], Fence]) -> Archive:
-    raise NoPayloadStore

@@ -326,7 +326,7 @@ async def test_what_is_left_is_written_before_the_worker_has_ended(database_url:
 async def test_a_job_without_a_worker_says_so(database: Database) -> None:
     from tests.support.held import held_job
 
-    job = held_job().job(WorkerIdentity("w1"))
+    job = held_job().job("w1")
     with pytest.raises(BadInput, match="no worker at hand"):
         job.progress(0.5)
     with pytest.raises(BadInput, match="no worker at hand"):

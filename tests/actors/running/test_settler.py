@@ -68,7 +68,7 @@ class Settling:
         await self.client.enqueue_many([NewJob(kind="echo", **fields)] * count)
         rows = await self.database.call("claim_jobs", self.incarnation, "w1", batch=count)
         app = builtin_app()
-        claimed = [HeldJob(row, app.find(row["kind"]), 0.0, 20.0) for row in rows]
+        claimed = [HeldJob(row, app.find(row["kind"]), 0.0, 20.0, self.incarnation) for row in rows]
         self.holdings.add(claimed)
         return claimed
 
