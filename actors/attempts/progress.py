@@ -44,8 +44,8 @@ PAUSE_SECONDS = 0.5
 LINES_PER_STATEMENT = 2_000
 
 
-class ProgressReport(NamedTuple):
-    """How far an attempt has come."""
+class ProgressReport(msgspec.Struct, frozen=True, array_like=True, tag=True):
+    """How far an attempt has come. A process of handlers writes it as MessagePack."""
 
     job_id: int
     attempt: int

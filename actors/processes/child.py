@@ -12,23 +12,14 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Any, NoReturn, cast
 
+import msgspec
+
 from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.attempts.log_handler import keeping_levels
 from leasehold.actors.attempts.outcome import describe, encode_output, is_outage, single_cause
 from leasehold.actors.processes.child_ends import cut_off_copies, die_with_parent, end_copy
 from leasehold.actors.processes.files import OutputFileWriter
-from leasehold.actors.processes.wire import (
-    Answer,
-    ContinuedReply,
-    Raised,
-    Reply,
-    Request,
-    Returned,
-    WaitsReply,
-    decode_request,
-    decode_setup,
-    encode,
-)
+from leasehold.actors.processes.wire import Answer, ContinuedReply, Raised, Reply, Request, Returned, Setup, WaitsReply
 from leasehold.concurrency.ending import undo_in_copies
 from leasehold.database import Row
 from leasehold.errors import BadInput
@@ -54,7 +45,7 @@ class _ProcessState:
 def prepare(setup: bytes) -> int:
     """Set up a new process; returns its pid. It leads a session of its own. So signals of a terminal reach only the
     worker, which decides, and the process can be killed together with all that it has started."""
-    chosen = decode_setup(setup)
+    chosen = msgspec.msgpack.decode(setup, type=Setup)
     with suppress(PermissionError):
         os.setsid()
     die_with_parent()
@@ -98,10 +89,10 @@ def respond(number: int, encoded: bytes) -> Reply | None:
     """Run the handler that the request names. None: this process is new and not prepared yet."""
     if not _ProcessState.pid:
         return None
-    answer = _respond(decode_request(encoded))
+    answer = _respond(msgspec.msgpack.decode(encoded, type=Request))
     with suppress(Exception):  # the handler may have closed or replaced it
         sys.stdout.flush()
-    return number, os.getpid(), encode(answer)
+    return number, os.getpid(), msgspec.msgpack.encode(answer)
 
 
 def _respond(request: Request) -> Answer:

@@ -13,7 +13,6 @@ from leasehold.actors.attempts.log_handler import keeping_logs
 from leasehold.actors.leases.poll import EpochRider
 from leasehold.actors.leases.watcher import Watcher
 from leasehold.actors.process import Process
-from leasehold.actors.processes.pool import ProcessOutputReader
 from leasehold.actors.supervise import supervise
 from leasehold.actors.worker.backpressure import Readable
 from leasehold.actors.worker.controls import Controls, subscribe
@@ -107,7 +106,7 @@ class Worker:
         async with trio.open_nursery() as helpers:
             beat, rouse = self.presence.beat_soon, parts.keeper.rouse
             watcher = Watcher(parts.roster.running, parts.holdings, parts.pulse, helpers, beat, rouse, strayed=beat)
-            readers = [] if parts.processes is None else [ProcessOutputReader(parts.processes)]
+            readers = [] if parts.processes is None else [parts.processes]
             actors = (
                 parts.settler,
                 parts.progress,
