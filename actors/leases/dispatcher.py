@@ -14,8 +14,9 @@ import msgspec
 from leasehold.actors.attempts.context import WorkerContext
 from leasehold.actors.attempts.held_job import Backlog, HeldJob
 from leasehold.actors.leases.claim_size import Rate, claim_size
-from leasehold.actors.leases.poll import MOST_POLLERS, PollDecay, SharedPoll, TakesTurns
+from leasehold.actors.leases.poll import MOST_POLLERS, PollDecay, SharedPoll
 from leasehold.actors.leases.reconciler import RECONCILE_SECONDS, Reconciler
+from leasehold.actors.leases.sweeper import LeaseSweeper
 from leasehold.actors.leases.watcher import Pulse
 from leasehold.actors.upkeep.due_jobs import wait_until_due
 from leasehold.concurrency.signal import Signal
@@ -78,8 +79,8 @@ class Dispatcher:
         connection: Caller,
         backlog: Backlog,
         pulse: Pulse,
-        back_off_for: Callable[[], float] = float,
-        sweeper: TakesTurns | None = None,
+        back_off_for: Callable[[], float],
+        sweeper: LeaseSweeper,
     ) -> None:
         self._mode = worker.mode
         self._identity = worker.identity

@@ -169,7 +169,11 @@ class Kit:
         if kind.runs == "process":
             raise BadInput(f"kind {kind.name} runs in a process of its own; crash_everywhere kills the others")
         name = self.url.partition("?")[0].rpartition("/")[2]
-        return Crashing(self, self._databases, name, kind, job, check).everywhere()
+        crashing = Crashing(
+            self._databases, name, kind,
+            enqueue=lambda: self.enqueue(job), run=lambda: self._run_due([], 1), recover=self.recover, check=check,
+        )  # fmt: skip
+        return crashing.everywhere()
 
     def recover(self, job_id: int) -> None:
         """After a crash: let the lease run out, take the job back, and run all that is due until this job has finished.
@@ -191,11 +195,8 @@ class Kit:
 
         self._with_database(call)
 
-    def run_due(self, queues: list[str], most: int) -> list[int]:
-        """Run due jobs of these queues, all if empty, at most so many; returns their ids in order."""
-        return self._run_due(queues, most)
-
     def _run_due(self, queues: list[str], most: int) -> list[int]:
+        """Run due jobs of these queues, all if empty, at most so many; returns their ids in order."""
         return self._with_database(lambda database: self._run_due_over(database, queues, most))
 
     async def _run_due_over(self, database: Database, queues: list[str], most: int) -> list[int]:
