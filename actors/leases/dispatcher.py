@@ -153,7 +153,7 @@ class Dispatcher:
 
     async def run(self) -> None:
         """Claim until drained. Raises DatabaseUnavailable; called again, it reconciles first."""
-        self._reconciler.demand()
+        self._reconciler.is_demanded = True
         while not self._mode.is_draining:
             self.looped_at = monotonic()
             if self._reconciler.is_due:
@@ -243,7 +243,7 @@ class Dispatcher:
         except ValueRefused as error:
             if error.sqlstate != NO_TEXT:
                 raise
-            self._reconciler.demand()
+            self._reconciler.is_demanded = True
             [row] = await self._call("fail_unreadable_jobs", size)
             log.warning("failed %d jobs whose text is no UTF-8", row["fail_unreadable_jobs"])
             return size if row["fail_unreadable_jobs"] else 0

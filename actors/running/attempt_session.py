@@ -56,7 +56,6 @@ class WorkerAttemptSession:
         self._check = check
         self._buffer = buffer
         self._large = large
-        self._fence = partial(fence_of, held)
         self._open: JobTransaction | None = None
         self._inner: Transaction | None = None
         self._completion: Completion | None = None
@@ -69,7 +68,7 @@ class WorkerAttemptSession:
     @property
     def _token(self) -> Token:
         """The present one: the worker may have taken a new incarnation since the handler began, and kept the job."""
-        return Token(*self._fence())
+        return Token(*fence_of(self._held))
 
     def set_continuation(self, continuation: ContinueWith[Any]) -> None:
         """Note that the handler is going to return this. Raises BadInput at the second call."""
@@ -85,7 +84,7 @@ class WorkerAttemptSession:
         """The outputs of the chains that the job waited for, in order. Raises BadInput where a type does not fit."""
         rows = await (self._inner or self._connect()).call("get_job_blockers", self._held.id)
         found = [None if row["output"] is None else decode_json(row["output"]) for row in rows]
-        outputs = [await self._large.load(each, self._fence) for each in found]
+        outputs = [await self._large.load(each, self._held) for each in found]
         if output_type is Any:
             return outputs
         return [
@@ -214,7 +213,7 @@ class WorkerAttemptSession:
             raise BadInput(f"continue_with was said and not returned; the handler returned {returned!r:.200}")
         outcome = ended(self._held, end, self._started, self._check, self._large.most)
         if completion is None and self._large.is_large(outcome):
-            return await self._large.put_away(outcome, self._fence)
+            return await self._large.put_away(outcome)
         if completion is None or not isinstance(outcome, (Completed, Continued)):
             return outcome
         if self._held.lost not in (None, SHUTDOWN):
@@ -244,8 +243,8 @@ class WorkerAttemptSession:
         ran_for = None if started is None else monotonic() - started
         if self._inner is not None:
             if self._large.is_large(outcome):
-                outcome, deposit = await self._large.deposit(outcome, self._fence, self._inner)
-                await self._large.record(deposit, self._fence, self._inner)
+                outcome, deposit = await self._large.deposit(outcome, self._inner)
+                await self._large.record(deposit, self._held, self._inner)
             made = await self._inner.call_last("complete_job", *self._token, outcome.output, continuation, ran_for)
             self._new_ids = cast("list[int]", made or [])
         await self._commit(completion)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from functools import partial
 from threading import get_ident
@@ -12,7 +12,7 @@ from leasehold.actors.attempts.held_job import HeldJob, Holdings
 from leasehold.actors.attempts.outcome import Outcome, Rescheduled, ended, is_outage, spared
 from leasehold.actors.attempts.progress import ProgressBuffer
 from leasehold.actors.running.attempt_session import WorkerAttemptSession
-from leasehold.actors.running.large_values import LargeValues, Written, fence_of
+from leasehold.actors.running.large_values import LargeValues, fence_of
 from leasehold.app import App
 from leasehold.database import Database
 from leasehold.database.border import open_further
@@ -22,7 +22,7 @@ from leasehold.jobs.endings import WaitFor
 from leasehold.jobs.job_host import Context
 from leasehold.jobs.new_job import NewJob
 from leasehold.jobs.transactions import need_thread_of_worker
-from leasehold.payloads.archive import Archive, Fence
+from leasehold.payloads.archive import Archive
 from leasehold.payloads.options import PayloadOptions
 
 MOST_SPARED = 5
@@ -65,7 +65,7 @@ class HostedAttempt:
 
     def archive(self) -> Archive:
         """The payloads; what is saved carries the fencing token of this attempt."""
-        return self._host.archive(partial(fence_of, self._held))
+        return self._host.archive(self._held)
 
     def session(self) -> WorkerAttemptSession:
         """The session of this attempt. Raises LeaseLost when it has ended."""
@@ -80,6 +80,7 @@ class WorkerJobHost:
         progress_sink: takes the progress and log lines of handlers.
         state: what the app's `on_start` functions have put there for all of them.
         pool: connections of the handlers; set while the worker runs.
+        large: args and outputs that lie in the payload store.
         spared: how often an outage of the database has ended an attempt of a job, by its id.
     """
 
@@ -109,9 +110,9 @@ class WorkerJobHost:
         )
         return made
 
-    def archive(self, fence: Callable[[], Fence]) -> Archive:
-        """The payloads."""
-        return Archive(self.database(), self._payloads.store, self._payloads.limit, fence)
+    def archive(self, held: HeldJob) -> Archive:
+        """The payloads; what is saved carries the fencing token that the attempt has by then."""
+        return Archive(self.database(), self._payloads.store, self._payloads.limit, partial(fence_of, held))
 
     @asynccontextmanager
     async def open(self, database: Database, size: int, timeout: float | None = None) -> AsyncGenerator[None]:
@@ -134,15 +135,7 @@ class WorkerJobHost:
         if session is not None:
             return await session.close(end)
         outcome = ended(held, end, (), self.check, self.large.most)
-        return await self.put_away(held, outcome) if self.large.is_large(outcome) else outcome
-
-    async def put_away(self, held: HeldJob, outcome: Written) -> Outcome:
-        """The outcome with a claim check in the place of its large output. Raises as `LargeValues.put_away` does."""
-        return await self.large.put_away(outcome, partial(fence_of, held))
-
-    async def fetch_args(self, held: HeldJob) -> None:
-        """Put the args of the job in the place of their claim check. Raises PayloadError, UnknownPayload, NoPayloadStore."""
-        await self.large.fetch_args(held, partial(fence_of, held))
+        return await self.large.put_away(outcome) if self.large.is_large(outcome) else outcome
 
     def waits(self, held: HeldJob, wait: WaitFor) -> Outcome:
         """The outcome of a handler that raised `job.wait_for(...)`."""

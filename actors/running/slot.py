@@ -237,7 +237,7 @@ class Slot:
         kind = held.kind
         try:
             if held.args.startswith(START):
-                await self._host.fetch_args(held)
+                await self._host.large.fetch_args(held)
                 if held.lost is not None:
                     return cancelled(held)
             chain = self._middlewares_of(kind)
@@ -305,7 +305,7 @@ class Slot:
         else:
             outcome = completed(held, end, self._host.large.most)
             if self._host.large.is_large(outcome):
-                outcome = await self._host.put_away(held, outcome)
+                outcome = await self._host.large.put_away(outcome)
         return unless_interrupted(outcome) if isinstance(outcome, Failed) else outcome
 
     async def _raised(self, held: HeldJob, failure: BaseException) -> Outcome:
