@@ -21,6 +21,10 @@ READY = Vitals(state="ready", active_jobs=2, slots=4, listening=True, memory=0.5
 DRAINING = msgspec.structs.replace(READY, state="draining")
 
 
+def stay(_is_to_listen: bool, _idle_alike: int) -> None:
+    """Listen and poll as before, whatever the place."""
+
+
 async def answer_with_name(command: WorkerCommand) -> object:
     return command.command
 
@@ -33,7 +37,7 @@ def presence_of(
     carry_out: CarryOut = answer_with_name,
 ) -> Presence:
     about = About(kinds=["echo"], host="here")
-    return Presence(database, identity, about, seconds, vitals, carry_out, is_urgent=Signal(), place=lambda *_: None)
+    return Presence(database, identity, about, seconds, vitals, carry_out, is_urgent=Signal(), place=stay)
 
 
 def an_identity() -> WorkerIdentity:
