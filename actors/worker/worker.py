@@ -106,7 +106,7 @@ class Worker:
         parts, failed = self.parts, self.parts.announcer.actor_failed
         async with trio.open_nursery() as helpers:
             beat, rouse = self.presence.beat_soon, parts.keeper.rouse
-            watcher = Watcher(parts.roster.running, parts.holdings, parts.pulse, helpers, beat, rouse, strayed=beat)
+            watcher = Watcher(parts.roster.running, parts.holdings, parts.pulse, helpers, beat, rouse)
             readers = [] if parts.processes is None else [parts.processes]
             actors = (
                 parts.settler,
