@@ -43,7 +43,7 @@ class Ending:
         interrupt: called in the event loop when the process is interrupted; it ends what still runs.
         drain_seconds: how long draining may take.
         force_seconds: how long what was interrupted may take.
-        heard: called when draining begins, in a thread that nothing blocks.
+        before_drain: called when draining begins, in a thread that nothing blocks.
 
     Attributes:
         exit_code: 0 for a process that ends by itself, drained or interrupted; 130 if the first signal was SIGINT. One that has

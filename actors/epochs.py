@@ -35,24 +35,18 @@ class EpochWatch:
         is_over: whether this epoch may be over, and the process has not moved yet.
         asked_at: when the database last told its epoch, in the time of trio.
         rides_by: until when a poll of an idle worker is to ask.
+        generation: changes when connections that were greeted before must not be used any more. Read in any thread.
     """
-
-    name = "epochs"
 
     def __init__(self) -> None:
         self.epoch: int | None = None
         self.position: int | None = None
         self.noticed = Signal()
         self.is_over = False
-        self._generation = 0
+        self.generation = 0
         self._next: int | None = None
         self._holds_jobs = False
         self.asked_at = self.rides_by = float("-inf")
-
-    @property
-    def generation(self) -> int:
-        """Changes when connections that were greeted before must not be used any more. Read in any thread."""
-        return self._generation
 
     def wait_for_change(self) -> None:
         """Note that a worker waits for `noticed`. It calls `begin` when it holds nothing of the former epoch."""
@@ -104,7 +98,7 @@ class EpochWatch:
     def suspect(self) -> None:
         """Note that the epoch may be over: the database has refused a statement because of it."""
         self.is_over = True
-        self._generation += 1
+        self.generation += 1
         self.noticed.set()
 
     def begin(self, epoch: int) -> None:
@@ -112,7 +106,7 @@ class EpochWatch:
         if epoch != self.epoch:
             self.position = None
         self.epoch, self._next, self.is_over = epoch, None, False
-        self._generation += 1
+        self.generation += 1
 
     def in_thread(self, portal: trio.lowlevel.TrioToken) -> ThreadGreeter:
         """A greeter for the connections of another thread. `portal` leads back to the thread of this watch."""
@@ -156,5 +150,5 @@ class EpochLooker:
             if rest > 0:
                 await trio.sleep(rest)
             else:
-                await self._watch.ask(self._database, self._watch.notice)
+                await self._watch.greet(self._database)
                 self._watch.asked_at = trio.current_time()

@@ -129,7 +129,7 @@ async def supervise(
 
     Args:
         actor: see its contract.
-        tell: called at each failure with the actor's name, the error, and the seconds until it runs again or None.
+        failed: called at each failure with the actor's name, the error, and the seconds until it runs again or None.
         outage: of the process; it writes the lines about a lost database. None: one for this actor alone.
 
     Raises:

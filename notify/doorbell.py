@@ -9,36 +9,23 @@ itself: that saves a round trip, and the lock is free.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from functools import partial
 from time import monotonic
 
-from leasehold.concurrency.flavours import running_flavour
+from leasehold.concurrency.flavours import new_moment, pause, running_flavour
 from leasehold.database import Caller
 from leasehold.errors import LeaseholdError
 
 PAUSE_SECONDS = 0.010
 
-Send = Callable[[list[str]], Awaitable[None]]
-
 
 class Doorbell:
-    """Collects queues, and wakes their idle workers in one statement. `ring` never waits.
+    """Collects queues, and wakes their idle workers in one statement. `ring` never waits."""
 
-    Args:
-        wait: returns once `wake` was called.
-        wake: ends `wait`; does not wait itself.
-        pause: sleeps between two statements.
-    """
-
-    def __init__(
-        self, wait: Callable[[], Awaitable[object]], wake: Callable[[], object], pause: Callable[[], Awaitable[object]]
-    ) -> None:
+    def __init__(self) -> None:
         self._queues: set[str] = set()
-        self._wait = wait
-        self._wake = wake
-        self._pause = pause
+        self._rung = new_moment()
         self._rung_at = float("-inf")
 
     def take_over(self) -> bool:
@@ -52,7 +39,7 @@ class Doorbell:
     def ring(self, queues: set[str]) -> None:
         """Wake idle workers of these queues soon."""
         self._queues |= queues
-        self._wake()
+        self._rung.set()
 
     async def flush(self, caller: Caller) -> None:
         """Wake idle workers of the collected queues now. A failure is ignored: the workers' polls find the jobs."""
@@ -65,58 +52,43 @@ class Doorbell:
     async def answer(self, caller: Caller) -> None:
         """Wake workers whenever `ring` was called, until cancelled."""
         while True:
-            await self._wait()
+            await self._rung.within(None)
+            self._rung = new_moment()
             await self.flush(caller)
-            await self._pause()
+            await pause(PAUSE_SECONDS)
 
 
 @asynccontextmanager
 async def open_doorbell(caller: Caller) -> AsyncGenerator[Doorbell]:
     """A doorbell that notifies over `caller`, under trio or asyncio. A block that ends well rings for what is left."""
-    opened = _trio_doorbell(caller) if running_flavour() == "trio" else _asyncio_doorbell(caller)
-    async with opened as doorbell:
+    doorbell = Doorbell()
+    async with _answering_in_trio(doorbell, caller) if running_flavour() == "trio" else _answering(doorbell, caller):
         yield doorbell
         await doorbell.flush(caller)
 
 
 @asynccontextmanager
-async def _trio_doorbell(caller: Caller) -> AsyncGenerator[Doorbell]:
+async def _answering_in_trio(doorbell: Doorbell, caller: Caller) -> AsyncGenerator[None]:
     import trio  # noqa: PLC0415  a program under asyncio needs none
 
-    sender, receiver = trio.open_memory_channel[None](1)
-
-    def wake() -> None:
-        with suppress(trio.WouldBlock):
-            sender.send_nowait(None)
-
-    doorbell = Doorbell(receiver.receive, wake, partial(trio.sleep, PAUSE_SECONDS))
     raised: Exception | None = None
     async with trio.open_nursery() as nursery:
         nursery.start_soon(doorbell.answer, caller)
         try:
-            yield doorbell
+            yield
         except Exception as error:
             raised = error  # raised below, where the nursery does not wrap it in a group
         finally:
             nursery.cancel_scope.cancel()
-            sender.close()
-            receiver.close()
     if raised is not None:
         raise raised
 
 
 @asynccontextmanager
-async def _asyncio_doorbell(caller: Caller) -> AsyncGenerator[Doorbell]:
-    rung = asyncio.Event()
-
-    async def wait() -> None:
-        await rung.wait()
-        rung.clear()
-
-    doorbell = Doorbell(wait, rung.set, lambda: asyncio.sleep(PAUSE_SECONDS))
+async def _answering(doorbell: Doorbell, caller: Caller) -> AsyncGenerator[None]:
     answering = asyncio.create_task(doorbell.answer(caller))
     try:
-        yield doorbell
+        yield
     finally:
         answering.cancel()
         with suppress(asyncio.CancelledError):

@@ -12,7 +12,6 @@ import msgspec
 import trio
 
 from leasehold.actors.attempts.run_clock import RunClock
-from leasehold.actors.identity import WorkerIdentity
 from leasehold.database import Row
 from leasehold.jobs.job import Job
 from leasehold.jobs.job_host import JobHost
@@ -72,7 +71,7 @@ class HeldJob:
     )  # fmt: skip
 
     def __init__(
-        self, row: Row, kind: Kind[..., Any], claimed_at: float, renew_after: float, incarnation: UUID | None = None
+        self, row: Row, kind: Kind[..., Any], claimed_at: float, renew_after: float, incarnation: UUID
     ) -> None:
         self.id: int = row["job_id"]
         self.incarnation = incarnation
@@ -148,7 +147,7 @@ class HeldJob:
         """Whether only a lost database made us give it up. A job with a single attempt must not start twice."""
         return self.lost == UNRENEWED and self.was_in_time and (self.started is None or self.row["max_attempts"] > 1)
 
-    def job(self, identity: WorkerIdentity, host: JobHost | None = None) -> Job:
+    def job(self, worker_id: str, host: JobHost | None = None) -> Job:
         """The job as its handler sees it. Its methods call `host`; without one they raise that there is no worker."""
         row = self.row
         metadata = row["metadata"]
@@ -158,8 +157,8 @@ class HeldJob:
             queue=row["queue"],
             attempt=self.attempt,
             max_attempts=row["max_attempts"],
-            incarnation=self.incarnation or identity.incarnation,
-            worker_id=identity.worker_id,
+            incarnation=self.incarnation,
+            worker_id=worker_id,
             key=row["key"],
             priority=row["priority"],
             metadata=None if metadata is None else msgspec.json.decode(metadata),

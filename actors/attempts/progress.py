@@ -44,8 +44,8 @@ PAUSE_SECONDS = 0.5
 LINES_PER_STATEMENT = 2_000
 
 
-class ProgressReport(NamedTuple):
-    """How far an attempt has come."""
+class ProgressReport(msgspec.Struct, frozen=True, array_like=True, tag=True):
+    """How far an attempt has come. A process of handlers writes it as MessagePack."""
 
     job_id: int
     attempt: int
@@ -173,15 +173,6 @@ class ProgressBuffer:
                 del self._counts[key]
 
 
-class ProgressWriterStatistics(msgspec.Struct, frozen=True):
-    """Counts since the start: reports and lines written, lines dropped because too many were waiting, statements."""
-
-    progress: int
-    lines: int
-    dropped: int
-    statements: int
-
-
 class ProgressWriter:
     """Writes progress and log lines: within half a second, and at once where a job has ended."""
 
@@ -198,7 +189,6 @@ class ProgressWriter:
         self._hurried = Signal()
         self._write_lock = trio.Lock()
         self._wrote_at = float("-inf")
-        self._counts = {"progress": 0, "lines": 0, "statements": 0}
         self._dropped_logged = 0
 
     def hurry(self) -> None:
@@ -228,17 +218,13 @@ class ProgressWriter:
             self._log_dropped()
 
     async def _write_progress(self, reports: Sequence[ProgressReport]) -> None:
-        self._counts["statements"] += 1
         await report_progress(self._caller, self._identity.incarnation, reports)
-        self._counts["progress"] += len(reports)
         self._buffer.written(reports)
 
     async def _write_lines(self, lines: Sequence[BufferedLine]) -> None:
-        self._counts["statements"] += 1
         try:
             columns = list(zip(*lines, strict=True))
             await self._caller.call("write_job_logs", *map(list, columns))
-            self._counts["lines"] += len(lines)
         except DatabaseUnavailable:
             raise
         except LeaseholdError as error:
@@ -252,10 +238,6 @@ class ProgressWriter:
                 "%d lines of job logs were dropped: too many waited for the database", dropped - self._dropped_logged
             )
             self._dropped_logged = dropped
-
-    def statistics(self) -> ProgressWriterStatistics:
-        """Counts since the start."""
-        return ProgressWriterStatistics(**self._counts, dropped=self._buffer.dropped)
 
 
 async def report_progress(caller: Caller, incarnation: UUID, reports: Collection[ProgressReport]) -> None:

@@ -14,8 +14,9 @@ import msgspec
 from leasehold.actors.attempts.context import WorkerContext
 from leasehold.actors.attempts.held_job import Backlog, HeldJob
 from leasehold.actors.leases.claim_size import Rate, claim_size
-from leasehold.actors.leases.poll import MOST_POLLERS, PollDecay, SharedPoll, TakesTurns
+from leasehold.actors.leases.poll import MOST_POLLERS, PollDecay, SharedPoll
 from leasehold.actors.leases.reconciler import RECONCILE_SECONDS, Reconciler
+from leasehold.actors.leases.sweeper import LeaseSweeper
 from leasehold.actors.leases.watcher import Pulse
 from leasehold.actors.upkeep.due_jobs import wait_until_due
 from leasehold.concurrency.signal import Signal
@@ -78,8 +79,8 @@ class Dispatcher:
         connection: Caller,
         backlog: Backlog,
         pulse: Pulse,
-        back_off_for: Callable[[], float] = float,
-        sweeper: TakesTurns | None = None,
+        back_off_for: Callable[[], float],
+        sweeper: LeaseSweeper,
     ) -> None:
         self._mode = worker.mode
         self._identity = worker.identity
@@ -152,7 +153,7 @@ class Dispatcher:
 
     async def run(self) -> None:
         """Claim until drained. Raises DatabaseUnavailable; called again, it reconciles first."""
-        self._reconciler.demand()
+        self._reconciler.is_demanded = True
         while not self._mode.is_draining:
             self.looped_at = monotonic()
             if self._reconciler.is_due:
@@ -242,7 +243,7 @@ class Dispatcher:
         except ValueRefused as error:
             if error.sqlstate != NO_TEXT:
                 raise
-            self._reconciler.demand()
+            self._reconciler.is_demanded = True
             [row] = await self._call("fail_unreadable_jobs", size)
             log.warning("failed %d jobs whose text is no UTF-8", row["fail_unreadable_jobs"])
             return size if row["fail_unreadable_jobs"] else 0

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
-from datetime import timedelta
 from time import monotonic
 from typing import Any, Protocol
 
@@ -16,6 +15,7 @@ import trio
 
 from leasehold.actors.epochs import LOOK_SECONDS, STANDBY, EpochWatch
 from leasehold.actors.identity import WorkerIdentity
+from leasehold.actors.leases.sweeper import LeaseSweeper
 from leasehold.database import Caller, Row
 from leasehold.errors import DatabaseUnavailable
 
@@ -95,16 +95,6 @@ class PollDecay:
         return current * (1 - jitter + jitter * self._draw())
 
 
-class TakesTurns(Protocol):
-    """Takes back what has run out, when it is told that it is its turn and there is something. The fleet looks once in `every`."""
-
-    every: timedelta
-
-    def turn(self, is_ours: bool) -> None:
-        """Whose turn it is was asked for it."""
-        ...
-
-
 class Rides(Protocol):
     """Asks something along with a poll."""
 
@@ -124,12 +114,10 @@ class SharedPoll:
         connection: where the claims are made.
         identity: of the worker.
         poll: how long an idle worker waits until its next one.
-        sweeper: asks for its turn at each poll; without one nobody rides.
+        sweeper: asks for its turn at each poll.
     """
 
-    def __init__(
-        self, connection: Caller, identity: WorkerIdentity, poll: PollDecay, sweeper: TakesTurns | None
-    ) -> None:
+    def __init__(self, connection: Caller, identity: WorkerIdentity, poll: PollDecay, sweeper: LeaseSweeper) -> None:
         self._connection = connection
         self._identity = identity
         self._poll = poll
@@ -143,8 +131,6 @@ class SharedPoll:
     async def ask(self) -> object:
         """Seconds until a claim may find something, as `next_claim_in`. Raises DatabaseUnavailable and EpochOver."""
         queues = list(self._identity.queues)
-        if self._sweeper is None:
-            return await self._connection.call_value("next_claim_in", queues)
         asked = [(rider, rider.ask(self._poll)) for rider in self._riders]
         asked = [(rider, params) for rider, params in asked if params]
         riding: dict[str, Any] = {"incarnation": self._identity.incarnation}

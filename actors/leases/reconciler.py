@@ -20,7 +20,8 @@ class Reconciler:
     """Of one dispatcher, over its connection, while no claim is in flight.
 
     Attributes:
-        is_demanded: whether a claim or a release may have been lost, so that only a reconciliation tells what we hold.
+        is_demanded: whether a claim or a release may have been lost, so that only a reconciliation tells what we hold. It is
+            set by the dispatcher, and then comes before anything else.
         has_nothing: whether there was no job here nor there at the last reconciliation, and none came since.
         handed_back: jobs released because they had not started.
         leaked: jobs released whose claim was never heard of.
@@ -46,10 +47,6 @@ class Reconciler:
         """Whether to reconcile now. Every ten seconds, but not while there was no job here nor there and none came."""
         is_idle = self.has_nothing and not self._holdings
         return self.is_demanded or self.is_new_connection or (monotonic() >= self._due_at and not is_idle)
-
-    def demand(self) -> None:
-        """Reconcile before anything else."""
-        self.is_demanded = True
 
     async def reconcile(self) -> None:
         """Compare what the database says we hold with what we run. Raises DatabaseUnavailable and EpochOver.

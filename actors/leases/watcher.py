@@ -73,9 +73,9 @@ class Watcher:
         holdings: the jobs that the worker holds, running or not.
         pulse: of the worker's event loop.
         nursery: for the siblings.
-        stood_still: called when the event loop had stood still for so long that the worker may have been taken for dead.
+        beat: has the worker's row written: the event loop had stood still for so long that the worker may have been taken for
+            dead, or another number of handlers than before run on although their jobs are lost.
         rouse: called when it has held one for a moment: the keeper rests as well.
-        strayed: called when another number of handlers than before run on although their jobs are lost.
     """
 
     name = "watcher"
@@ -86,17 +86,15 @@ class Watcher:
         holdings: Sized,
         pulse: Pulse,
         nursery: trio.Nursery,
-        stood_still: Callable[[], object] = bool,
-        rouse: Callable[[], object] = bool,
-        strayed: Callable[[], object] = bool,
+        beat: Callable[[], object],
+        rouse: Callable[[], object],
     ) -> None:
         self._running = running
         self._holdings = holdings
         self._pulse = pulse
         self._nursery = nursery
-        self._stood_still = stood_still
+        self._beat = beat
         self._rouse = rouse
-        self._strayed = strayed
         self._strays = 0
 
     async def run(self) -> None:
@@ -104,7 +102,7 @@ class Watcher:
         self._pulse.beat()
         while True:
             if monotonic() - self._pulse.at > STANDSTILL_SECONDS:
-                self._stood_still()
+                self._beat()
             self._count_strays()
             if self._holdings:
                 self._rouse()
@@ -122,4 +120,4 @@ class Watcher:
     def _count_strays(self) -> None:
         was, self._strays = self._strays, sum(held.lost is not None for held in self._running())
         if self._strays != was:
-            self._strayed()
+            self._beat()

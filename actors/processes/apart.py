@@ -11,16 +11,7 @@ from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.attempts.outcome import EncodedOutput
 from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.processes.pool import ProcessPool
-from leasehold.actors.processes.wire import (
-    Answer,
-    ContinuedReply,
-    Raised,
-    Request,
-    Returned,
-    WaitsReply,
-    decode_answer,
-    encode,
-)
+from leasehold.actors.processes.wire import Answer, ContinuedReply, Raised, Request, Returned, WaitsReply
 from leasehold.errors import BadInput, DatabaseUnavailable, HandlerFailed, attach_report
 from leasehold.jobs.endings import Discard, Reschedule, Retry, WaitFor
 
@@ -50,7 +41,8 @@ async def invoke_apart(
         held.args,
         most_output,
     )
-    return _take(decode_answer(await pool.run(kind, encode(request), held.clock)), decodes=decodes)
+    encoded = await pool.call(kind, msgspec.msgpack.encode(request), held.clock)
+    return _take(msgspec.msgpack.decode(encoded, type=Answer), decodes=decodes)
 
 
 def _take(answer: Answer, *, decodes: bool) -> Any:

@@ -12,31 +12,21 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Any, NoReturn, cast
 
+import msgspec
+
 from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.attempts.log_handler import keeping_levels
 from leasehold.actors.attempts.outcome import describe, encode_output, is_outage, single_cause
-from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.processes.child_ends import cut_off_copies, die_with_parent, end_copy
 from leasehold.actors.processes.files import OutputFileWriter
-from leasehold.actors.processes.wire import (
-    Answer,
-    ContinuedReply,
-    Raised,
-    Reply,
-    Request,
-    Returned,
-    WaitsReply,
-    decode_request,
-    decode_setup,
-    encode,
-)
+from leasehold.actors.processes.wire import Answer, ContinuedReply, Raised, Reply, Request, Returned, Setup, WaitsReply
 from leasehold.concurrency.ending import undo_in_copies
 from leasehold.database import Row
 from leasehold.errors import BadInput
 from leasehold.jobs import endings as retry
 from leasehold.jobs.endings import ContinueWith, WaitFor
 from leasehold.jobs.job import Job
-from leasehold.jobs.job_host import Context, HostedJob
+from leasehold.jobs.job_host import Context
 from leasehold.jobs.kind import CheckedKindOptions, Kind, find_object
 from leasehold.observability.context import running_job
 from leasehold.observability.logs import install_logging
@@ -55,7 +45,7 @@ class _ProcessState:
 def prepare(setup: bytes) -> int:
     """Set up a new process; returns its pid. It leads a session of its own. So signals of a terminal reach only the
     worker, which decides, and the process can be killed together with all that it has started."""
-    chosen = decode_setup(setup)
+    chosen = msgspec.msgpack.decode(setup, type=Setup)
     with suppress(PermissionError):
         os.setsid()
     die_with_parent()
@@ -99,10 +89,10 @@ def respond(number: int, encoded: bytes) -> Reply | None:
     """Run the handler that the request names. None: this process is new and not prepared yet."""
     if not _ProcessState.pid:
         return None
-    answer = _respond(decode_request(encoded))
+    answer = _respond(msgspec.msgpack.decode(encoded, type=Request))
     with suppress(Exception):  # the handler may have closed or replaced it
         sys.stdout.flush()
-    return number, os.getpid(), encode(answer)
+    return number, os.getpid(), msgspec.msgpack.encode(answer)
 
 
 def _respond(request: Request) -> Answer:
@@ -131,14 +121,20 @@ def _call(request: Request) -> Any:
 
 def _job(request: Request, kind: Kind[..., Any], writer: OutputFileWriter) -> Job:
     """The job as the handler sees it: its data, and a way to report progress, but no database."""
-    held = HeldJob(cast("Row", request.row), kind, claimed_at=0.0, renew_after=1.0)
-    return held.job(WorkerIdentity(request.worker_id, request.incarnation), ProcessJobHost(writer))
+    row = cast("Row", request.row)
+    held = HeldJob(row, kind, claimed_at=0.0, renew_after=1.0, incarnation=request.incarnation)
+    return held.job(request.worker_id, ProcessJobHost(held.id, writer))
 
 
 class ProcessJobHost:
     """What stands behind the methods of a job in a process: it takes progress and log lines, and nothing else."""
 
-    def __init__(self, buffer: OutputFileWriter) -> None:
+    cancel_reason = None
+    """A process is killed, not told."""
+    cancel_note = (None, None)
+
+    def __init__(self, job_id: int, buffer: OutputFileWriter) -> None:
+        self._job_id = job_id
         self.progress_sink = buffer
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -151,20 +147,12 @@ class ProcessJobHost:
             "a handler in a process of its own does not share the state of its worker; open there what it needs"
         )
 
-    def cancel_reason(self, job: HostedJob) -> None:
-        """A process is killed, not told."""
-
-    def cancel_note(self, job: HostedJob) -> tuple[None, None]:  # noqa: ARG002  the protocol has it
-        """Nor does it hear what was said."""
-        return None, None
-
-    def session(self, job: HostedJob) -> Any:
+    def session(self) -> Any:
         """The session of this attempt."""
-        return ProcessAttemptSession(job.id)
+        return ProcessAttemptSession(self._job_id)
 
-    def archive(self, job: HostedJob) -> Any:
-        """Payloads are out of reach here, too."""
-        return ProcessAttemptSession(job.id)
+    archive = session
+    """Payloads are out of reach here, too."""
 
 
 class ProcessAttemptSession:

@@ -12,7 +12,13 @@ from zlib import crc32
 
 import msgspec
 
-from leasehold.actors.attempts.progress import LONGEST_LINE, LONGEST_MESSAGE, MOST_OF_A_JOB, ProgressBuffer
+from leasehold.actors.attempts.progress import (
+    LONGEST_LINE,
+    LONGEST_MESSAGE,
+    MOST_OF_A_JOB,
+    ProgressBuffer,
+    ProgressReport,
+)
 
 MOST_BYTES = 16_384
 HEAD = Struct("<II")  # length and checksum: what is half written is not read
@@ -72,15 +78,6 @@ class StackFile(UnnamedFile):
         self._read_from = 0
 
 
-class ReportedProgress(msgspec.Struct, frozen=True, array_like=True, tag=True):
-    """How far an attempt has come."""
-
-    job_id: int
-    attempt: int
-    fraction: float | None
-    message: str | None
-
-
 class ReportedLine(msgspec.Struct, frozen=True, array_like=True, tag=True):
     """A line for the log of a job."""
 
@@ -102,7 +99,7 @@ class OutputFileWriter:
     def progress(self, job_id: int, attempt: int, fraction: float | None, message: str | None = None) -> None:
         """How far an attempt has come."""
         text = None if message is None else str(message)[:LONGEST_MESSAGE]
-        self._write(ReportedProgress(job_id, attempt, None if fraction is None else float(fraction), text), 0)
+        self._write(ProgressReport(job_id, attempt, None if fraction is None else float(fraction), text), 0)
 
     def line(self, job_id: int, attempt: int, level: str, message: str) -> None:
         """A line for the log of a job. Lines beyond the number that a job may keep are not written."""
@@ -111,7 +108,7 @@ class OutputFileWriter:
             if self._lines <= MOST_OF_A_JOB:
                 self._end += self._write(ReportedLine(job_id, attempt, level, message[:LONGEST_LINE]), self._end)
 
-    def _write(self, entry: ReportedProgress | ReportedLine, place: int) -> int:
+    def _write(self, entry: ProgressReport | ReportedLine, place: int) -> int:
         if self._fd is None:
             return 0
         encoded = msgspec.msgpack.encode(entry)
@@ -126,7 +123,7 @@ class OutputFile(UnnamedFile):
     def __init__(self) -> None:
         super().__init__()
         self._end = LINES_FROM
-        self._last: ReportedProgress | None = None
+        self._last: ProgressReport | None = None
 
     def empty(self) -> None:
         """Empty the file: another job begins."""
@@ -138,7 +135,7 @@ class OutputFile(UnnamedFile):
     def read_output(self, buffer: ProgressBuffer) -> None:
         """Put what was said since the last time into the buffer."""
         report = self._read(0)[0]
-        if isinstance(report, ReportedProgress) and report != self._last:
+        if isinstance(report, ProgressReport) and report != self._last:
             self._last = report
             buffer.progress(report.job_id, report.attempt, report.fraction, report.message)
         line, end = self._read(self._end)
@@ -147,7 +144,7 @@ class OutputFile(UnnamedFile):
             self._end = end
             line, end = self._read(end)
 
-    def _read(self, place: int) -> tuple[ReportedProgress | ReportedLine | None, int]:
+    def _read(self, place: int) -> tuple[ProgressReport | ReportedLine | None, int]:
         if self._fd is None:
             return None, place
         head = os.pread(self._fd, HEAD.size, place)
@@ -157,4 +154,4 @@ class OutputFile(UnnamedFile):
         encoded = os.pread(self._fd, length, place + HEAD.size)
         if not length or len(encoded) < length or crc32(encoded) != checksum:
             return None, place
-        return msgspec.msgpack.decode(encoded, type=ReportedProgress | ReportedLine), place + HEAD.size + length
+        return msgspec.msgpack.decode(encoded, type=ProgressReport | ReportedLine), place + HEAD.size + length

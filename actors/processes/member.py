@@ -15,13 +15,14 @@ import signal
 from contextlib import nullcontext, suppress
 from typing import Any
 
+import msgspec
 import trio
 
 from leasehold.actors.attempts.progress import ProgressBuffer
 from leasehold.actors.processes import child
 from leasehold.actors.processes.deaths import ProcessDied
 from leasehold.actors.processes.files import OutputFile, StackFile
-from leasehold.actors.processes.wire import Reply, Setup, encode
+from leasehold.actors.processes.wire import Reply, Setup
 from leasehold.errors import BadInput
 from leasehold.observability.logs import current_logging
 
@@ -78,7 +79,9 @@ class Member:
         level, log_format = current_logging()
         with self._stack_file.at_a_path() as stacks, self._output.at_a_path() as output, trio.fail_after(START_SECONDS):
             try:
-                self.pid = await self._run(child.prepare, encode(Setup(level, log_format, stacks, output)))
+                self.pid = await self._run(
+                    child.prepare, msgspec.msgpack.encode(Setup(level, log_format, stacks, output))
+                )
             except ProcessDied as error:
                 error.is_ready = False
                 raise

@@ -45,7 +45,10 @@ def check_process_kinds(app: App) -> int:
 
 
 class ProcessPool:
-    """Runs requests in at most `size` processes; more requests wait. Output of the handlers goes into `buffer`."""
+    """Runs requests in at most `size` processes; more requests wait. As an actor it hears what processes say while they run, and
+    puts it into `buffer`."""
+
+    name = "process output reader"
 
     def __init__(
         self, size: int, start: Callable[[], Awaitable[Member]] | None = None, buffer: ProgressBuffer | None = None
@@ -70,7 +73,7 @@ class ProcessPool:
         member = self._busy.get(task)
         return await member.stack() if member is not None else ""
 
-    async def run(self, kind: Kind[..., Any], request: bytes, clock: RunClock | None = None) -> bytes:
+    async def call(self, kind: Kind[..., Any], request: bytes, clock: RunClock | None = None) -> bytes:
         """The answer to a request. The `clock` of the handler's timeout stands still while the job waits for a process.
 
         Raises:
@@ -100,23 +103,22 @@ class ProcessPool:
             self._free.append(member)
             return answer
 
-    def read_output(self) -> None:
-        """Put what the running handlers have said into the buffer. When a handler ends, `run` does it."""
-        for member in self._busy.values():
-            member.read_output(self._buffer)
+    async def run(self) -> None:
+        """Hear the running handlers until cancelled. When a handler ends, `call` does it."""
+        while True:
+            await trio.sleep(READ_SECONDS)
+            for member in self._busy.values():
+                member.read_output(self._buffer)
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_error: object) -> None:
-        with trio.CancelScope(shield=True):
-            await self.aclose()
-
-    async def aclose(self) -> None:
         """End all processes. No request may be running."""
-        async with trio.open_nursery() as nursery:
-            while self._free:
-                nursery.start_soon(self._free.pop().aclose)
+        with trio.CancelScope(shield=True):
+            async with trio.open_nursery() as nursery:
+                while self._free:
+                    nursery.start_soon(self._free.pop().aclose)
 
     async def _take(self, kind: Kind[..., Any], limit: int | None) -> Member:
         while self._free:
@@ -130,21 +132,6 @@ class ProcessPool:
         except ProcessDied as error:
             error.is_ready = False
             raise crashed(kind, error) from None
-
-
-class ProcessOutputReader:
-    """An actor that hears what processes say while they run."""
-
-    name = "process output reader"
-
-    def __init__(self, pool: ProcessPool) -> None:
-        self._pool = pool
-
-    async def run(self) -> None:
-        """Listen until cancelled."""
-        while True:
-            await trio.sleep(READ_SECONDS)
-            self._pool.read_output()
 
 
 def pool_for(app: App, slots: int, buffer: ProgressBuffer | None = None) -> ProcessPool | None:

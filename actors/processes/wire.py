@@ -82,23 +82,3 @@ class Setup(msgspec.Struct, frozen=True):
     log_format: Literal["text", "json"]
     stack_file: str | None
     output_file: str | None
-
-
-def encode(message: Request | Answer | Setup) -> bytes:
-    """The message as bytes."""
-    return msgspec.msgpack.encode(message)
-
-
-def decode_request(encoded: bytes) -> Request:
-    """A request from its bytes."""
-    return msgspec.msgpack.decode(encoded, type=Request)
-
-
-def decode_answer(encoded: bytes) -> Answer:
-    """An answer from its bytes."""
-    return msgspec.msgpack.decode(encoded, type=Answer)
-
-
-def decode_setup(encoded: bytes) -> Setup:
-    """A setup from its bytes."""
-    return msgspec.msgpack.decode(encoded, type=Setup)

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from time import monotonic
 from typing import Any, TypeVar, cast
-from uuid import UUID
 
 import trio
 
@@ -22,7 +21,7 @@ from leasehold.errors import BadInput, InvalidArgs, LeaseLost
 from leasehold.jobs.catalogue import typed_blocker
 from leasehold.jobs.encoding import Check, encode_continuation
 from leasehold.jobs.endings import ContinueWith
-from leasehold.jobs.job_host import Block, HostedJob, Token
+from leasehold.jobs.job_host import Block, Token
 from leasehold.jobs.new_job import NewJob
 from leasehold.jobs.transactions import Completion, CompletionValues, JobTransaction, SyncCompletion, SyncJobTransaction
 
@@ -35,11 +34,10 @@ class WorkerAttemptSession:
 
     Args:
         held: the job.
-        job: the job as its handler sees it.
         connect: returns the handlers' pool.
         check: checks a new job against its kind.
         buffer: holds the progress of running jobs.
-        large: puts a large output away; None: there is no store.
+        large: puts a large output away.
 
     Attributes:
         was_cut: whether the last transaction of the handler's lost its connection.
@@ -48,19 +46,16 @@ class WorkerAttemptSession:
     def __init__(
         self,
         held: HeldJob,
-        job: HostedJob,
         connect: Callable[[], Database],
         check: Check,
         buffer: ProgressBuffer,
-        large: LargeValues | None = None,
+        large: LargeValues,
     ) -> None:
         self._held = held
-        self._job = job
         self._connect = connect
         self._check = check
         self._buffer = buffer
-        self._large = large or LargeValues.off()
-        self._fence = partial(fence_of, held, job.incarnation)
+        self._large = large
         self._open: JobTransaction | None = None
         self._inner: Transaction | None = None
         self._completion: Completion | None = None
@@ -71,13 +66,9 @@ class WorkerAttemptSession:
         self.was_cut = False
 
     @property
-    def _incarnation(self) -> UUID:
-        """The present one: the worker may have taken a new one since the handler began, and kept the job."""
-        return self._held.incarnation or self._job.incarnation
-
-    @property
     def _token(self) -> Token:
-        return Token(self._job.id, self._job.attempt, str(self._incarnation))
+        """The present one: the worker may have taken a new incarnation since the handler began, and kept the job."""
+        return Token(*fence_of(self._held))
 
     def set_continuation(self, continuation: ContinueWith[Any]) -> None:
         """Note that the handler is going to return this. Raises BadInput at the second call."""
@@ -91,9 +82,9 @@ class WorkerAttemptSession:
 
     async def blockers(self, output_type: Any = Any) -> list[Any]:
         """The outputs of the chains that the job waited for, in order. Raises BadInput where a type does not fit."""
-        rows = await (self._inner or self._connect()).call("get_job_blockers", self._job.id)
+        rows = await (self._inner or self._connect()).call("get_job_blockers", self._held.id)
         found = [None if row["output"] is None else decode_json(row["output"]) for row in rows]
-        outputs = [await self._large.load(each, self._fence) for each in found]
+        outputs = [await self._large.load(each, self._held) for each in found]
         if output_type is Any:
             return outputs
         return [
@@ -222,7 +213,7 @@ class WorkerAttemptSession:
             raise BadInput(f"continue_with was said and not returned; the handler returned {returned!r:.200}")
         outcome = ended(self._held, end, self._started, self._check, self._large.most)
         if completion is None and self._large.is_large(outcome):
-            return await self._large.put_away(outcome, self._fence)
+            return await self._large.put_away(outcome)
         if completion is None or not isinstance(outcome, (Completed, Continued)):
             return outcome
         if self._held.lost not in (None, SHUTDOWN):
@@ -243,7 +234,7 @@ class WorkerAttemptSession:
             return ()
         async with self._buffer.write_lock:
             if reports := self._buffer.latest([self._held.id]):
-                await report_progress(self._inner, self._incarnation, reports)
+                await report_progress(self._inner, self._held.incarnation, reports)
         return reports
 
     async def _complete(self, completion: Completion, outcome: Completed | Continued) -> None:
@@ -252,8 +243,8 @@ class WorkerAttemptSession:
         ran_for = None if started is None else monotonic() - started
         if self._inner is not None:
             if self._large.is_large(outcome):
-                outcome, deposit = await self._large.deposit(outcome, self._fence, self._inner)
-                await self._large.record(deposit, self._fence, self._inner)
+                outcome, deposit = await self._large.deposit(outcome, self._inner)
+                await self._large.record(deposit, self._held, self._inner)
             made = await self._inner.call_last("complete_job", *self._token, outcome.output, continuation, ran_for)
             self._new_ids = cast("list[int]", made or [])
         await self._commit(completion)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from functools import partial
 from threading import get_ident
@@ -12,18 +12,17 @@ from leasehold.actors.attempts.held_job import HeldJob, Holdings
 from leasehold.actors.attempts.outcome import Outcome, Rescheduled, ended, is_outage, spared
 from leasehold.actors.attempts.progress import ProgressBuffer
 from leasehold.actors.running.attempt_session import WorkerAttemptSession
-from leasehold.actors.running.large_values import LargeValues, Written, fence_of
+from leasehold.actors.running.large_values import LargeValues, fence_of
 from leasehold.app import App
 from leasehold.database import Database
 from leasehold.database.border import open_further
 from leasehold.errors import BadInput, LeaseLost
 from leasehold.jobs.encoding import check_job
 from leasehold.jobs.endings import WaitFor
-from leasehold.jobs.job import Job
-from leasehold.jobs.job_host import Context, HostedJob
+from leasehold.jobs.job_host import Context
 from leasehold.jobs.new_job import NewJob
 from leasehold.jobs.transactions import need_thread_of_worker
-from leasehold.payloads.archive import Archive, Fence
+from leasehold.payloads.archive import Archive
 from leasehold.payloads.options import PayloadOptions
 
 MOST_SPARED = 5
@@ -54,22 +53,23 @@ class HostedAttempt:
         """What the handlers of the worker share."""
         return self._host.state
 
-    def cancel_reason(self, job: HostedJob) -> str | None:  # noqa: ARG002  the protocol has it
+    @property
+    def cancel_reason(self) -> str | None:
         """Why this attempt is being cancelled, if it is. In any thread."""
         return self._held.cancel_reason
 
-    def cancel_note(self, job: HostedJob) -> tuple[str | None, str | None]:  # noqa: ARG002  the protocol has it
+    @property
+    def cancel_note(self) -> tuple[str | None, str | None]:
         """What was said with the cancel, and who said it. In any thread."""
         return self._held.cancel_note
 
-    def archive(self, job: HostedJob) -> Archive:
+    def archive(self) -> Archive:
         """The payloads; what is saved carries the fencing token of this attempt."""
+        return self._host.archive(self._held)
 
-        return self._host.archive(partial(fence_of, self._held, job.incarnation))
-
-    def session(self, job: HostedJob) -> WorkerAttemptSession:
+    def session(self) -> WorkerAttemptSession:
         """The session of this attempt. Raises LeaseLost when it has ended."""
-        return self._host.session(self._held, job)
+        return self._host.session(self._held)
 
 
 class WorkerJobHost:
@@ -80,6 +80,7 @@ class WorkerJobHost:
         progress_sink: takes the progress and log lines of handlers.
         state: what the app's `on_start` functions have put there for all of them.
         pool: connections of the handlers; set while the worker runs.
+        large: args and outputs that lie in the payload store.
         spared: how often an outage of the database has ended an attempt of a job, by its id.
     """
 
@@ -97,7 +98,7 @@ class WorkerJobHost:
         self._payloads = payloads or PayloadOptions()
         self.large = LargeValues(self._payloads, self.archive)
 
-    def session(self, held: HeldJob, job: HostedJob) -> WorkerAttemptSession:
+    def session(self, held: HeldJob) -> WorkerAttemptSession:
         """The session of this running attempt. Raises LeaseLost when it has ended."""
         known = self.sessions.get(held)
         if known is not None:
@@ -105,13 +106,13 @@ class WorkerJobHost:
         if held.settling or self._holdings.get(held.id) is not held:
             raise LeaseLost(f"attempt {held.attempt} of job {held.id} has ended")
         made = self.sessions[held] = WorkerAttemptSession(
-            held, job, self.database, self.check, self.progress_sink, self.large
+            held, self.database, self.check, self.progress_sink, self.large
         )
         return made
 
-    def archive(self, fence: Callable[[], Fence]) -> Archive:
-        """The payloads."""
-        return Archive(self.database(), self._payloads.store, self._payloads.limit, fence)
+    def archive(self, held: HeldJob) -> Archive:
+        """The payloads; what is saved carries the fencing token that the attempt has by then."""
+        return Archive(self.database(), self._payloads.store, self._payloads.limit, partial(fence_of, held))
 
     @asynccontextmanager
     async def open(self, database: Database, size: int, timeout: float | None = None) -> AsyncGenerator[None]:
@@ -124,9 +125,9 @@ class WorkerJobHost:
             finally:
                 self.pool = None
 
-    async def begin_atomic(self, held: HeldJob, job: Job) -> None:
+    async def begin_atomic(self, held: HeldJob) -> None:
         """Open the transaction that an atomic handler runs in. Raises LeaseLost, DatabaseUnavailable."""
-        await self.session(held, job).begin_atomic()
+        await self.session(held).begin_atomic()
 
     async def close(self, held: HeldJob, end: Any) -> Outcome:
         """The outcome of an attempt whose handler returned `end`. See `WorkerAttemptSession.close`."""
@@ -134,15 +135,7 @@ class WorkerJobHost:
         if session is not None:
             return await session.close(end)
         outcome = ended(held, end, (), self.check, self.large.most)
-        return await self.put_away(held, outcome) if self.large.is_large(outcome) else outcome
-
-    async def put_away(self, held: HeldJob, outcome: Written) -> Outcome:
-        """The outcome with a claim check in the place of its large output. Raises as `LargeValues.put_away` does."""
-        return await self.large.put_away(outcome, partial(fence_of, held))
-
-    async def fetch_args(self, held: HeldJob) -> None:
-        """Put the args of the job in the place of their claim check. Raises PayloadError, UnknownPayload, NoPayloadStore."""
-        await self.large.fetch_args(held, partial(fence_of, held))
+        return await self.large.put_away(outcome) if self.large.is_large(outcome) else outcome
 
     def waits(self, held: HeldJob, wait: WaitFor) -> Outcome:
         """The outcome of a handler that raised `job.wait_for(...)`."""

@@ -105,7 +105,7 @@ class Settlement:
     def _without_former(self, batch: Sequence[Outcome]) -> list[Outcome]:
         """Leave out attempts of a former incarnation that the database forgot: their tokens may be others' by now."""
         present = self._identity.incarnation
-        former = [o for o in batch if o.held.incarnation is not present and o.held.incarnation is not None]
+        former = [outcome for outcome in batch if outcome.held.incarnation is not present]
         for outcome in former:
             self.counts["refused"] += 1
             text = "job %s: outcome dropped, the database has forgotten attempt %s in a failover or a restore"

@@ -42,7 +42,7 @@ class Leftover(msgspec.Struct, eq=False):
         due: when it is tried again.
         wait: how long it waits before the try after that; doubles.
         since: when it was left over for the first time.
-        is_told: whether it was logged.
+        is_reported: whether it was logged.
     """
 
     outcome: Outcome

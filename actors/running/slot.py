@@ -237,7 +237,7 @@ class Slot:
         kind = held.kind
         try:
             if held.args.startswith(START):
-                await self._host.fetch_args(held)
+                await self._host.large.fetch_args(held)
                 if held.lost is not None:
                     return cancelled(held)
             chain = self._middlewares_of(kind)
@@ -248,8 +248,8 @@ class Slot:
             return await self._host.spare(held, error) or failed
         held.start_clock(scope)
         try:
-            if job is not None and kind.is_atomic:
-                await self._host.begin_atomic(held, job)
+            if kind.is_atomic:
+                await self._host.begin_atomic(held)
             if job is not None and chain:
                 end = await self._call_within(chain, held, job, named)
             else:
@@ -263,7 +263,7 @@ class Slot:
             return missed(held, failure) or await self._raised(held, failure)
 
     def _job(self, held: HeldJob) -> Job:
-        return held.job(self._identity, HostedAttempt(self._host, held))
+        return held.job(self._identity.worker_id, HostedAttempt(self._host, held))
 
     async def _call(self, held: HeldJob, job: Job | None, named: dict[str, Any], *, decodes: bool = False) -> Any:
         """Call the handler in the flavour it was written for. Raises what it raises.
@@ -305,7 +305,7 @@ class Slot:
         else:
             outcome = completed(held, end, self._host.large.most)
             if self._host.large.is_large(outcome):
-                outcome = await self._host.put_away(held, outcome)
+                outcome = await self._host.large.put_away(outcome)
         return unless_interrupted(outcome) if isinstance(outcome, Failed) else outcome
 
     async def _raised(self, held: HeldJob, failure: BaseException) -> Outcome:

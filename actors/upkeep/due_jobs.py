@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 
-import msgspec
 import trio
 
 from leasehold.concurrency.signal import Signal
@@ -33,13 +32,6 @@ def wait_until_due(next_due: object, longest: float, *, progress: bool) -> float
     return min(longest, max(next_due, min(overdue, STUCK_SECONDS), SOONEST_SECONDS))
 
 
-class DueJobsStatistics(msgspec.Struct, frozen=True):
-    """Jobs made claimable, and rounds."""
-
-    made_due: int
-    rounds: int
-
-
 class DueJobs:
     """Sleeps exactly until the next job is due, or until a notice: it may mean an earlier job. Any number may run.
 
@@ -53,7 +45,6 @@ class DueJobs:
         self._poll_seconds = poll_seconds
         self._signal = Signal()
         self._draining = trio.Event()
-        self._counts = {"made_due": 0, "rounds": 0}
         switchboard.subscribe(TickNotice, lambda _: self._signal.set())
         switchboard.subscribe(Wake, lambda _: self._signal.set())
         switchboard.subscribe_reconnect(self._signal.set)
@@ -70,9 +61,7 @@ class DueJobs:
         """
         is_due = True
         while not self._draining.is_set():
-            self._counts["rounds"] += 1
             made = await self._connection.call_value("make_jobs_due", BATCH) if is_due else 0
-            self._counts["made_due"] += made if isinstance(made, int) else 0
             next_due, asked_at = await self._connection.call_value("next_due_in"), trio.current_time()
             if not is_due and isinstance(next_due, float) and next_due <= 0:
                 is_due = True
@@ -81,7 +70,3 @@ class DueJobs:
             is_due = not await self._signal.wait(seconds)
             with trio.move_on_at(asked_at + min(seconds, CALM_SECONDS)):
                 await self._draining.wait()
-
-    def statistics(self) -> DueJobsStatistics:
-        """Counts since the start."""
-        return DueJobsStatistics(**self._counts)

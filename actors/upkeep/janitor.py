@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import logging
 
-import msgspec
-
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller
 from leasehold.errors import DatabaseUnavailable, LeaseholdError, PayloadError
@@ -102,15 +100,6 @@ class Janitor:
             log.info("deleted %s payloads", total)
 
 
-class AccountantStatistics(msgspec.Struct, frozen=True):
-    """Minutes written, rounds in which another accountant was at work, failed rounds, and all rounds."""
-
-    minutes: int
-    busy: int
-    failed: int
-    rounds: int
-
-
 class Accountant:
     """A round every ten seconds. A round that fails is logged and made again: nothing but figures depends on it."""
 
@@ -121,7 +110,7 @@ class Accountant:
         self._keep_days = max(2, keep_days)
         self._signal = Signal()
         self._draining = False
-        self._counts = dict.fromkeys(AccountantStatistics.__struct_fields__, 0)
+        self._rounds = 0
 
     def drain(self) -> None:
         """End after the present round."""
@@ -136,20 +125,14 @@ class Accountant:
             except DatabaseUnavailable:
                 raise
             except LeaseholdError as error:
-                self._counts["failed"] += 1
                 log.warning("the books could not be kept, again in %.0f s: %s", BOOKS_SECONDS, error)
             await self._signal.wait(BOOKS_SECONDS)
 
     async def keep(self) -> None:
         """Do one round. Raises DatabaseUnavailable."""
-        self._counts["rounds"] += 1
-        minutes = await self._connection.call_value("close_minutes", timeout=BOOKS_PATIENCE_SECONDS)
-        self._counts["minutes" if isinstance(minutes, int) else "busy"] += minutes if isinstance(minutes, int) else 1
+        self._rounds += 1
+        await self._connection.call_value("close_minutes", timeout=BOOKS_PATIENCE_SECONDS)
         await self._connection.call_value("measure_depths", timeout=BOOKS_PATIENCE_SECONDS)
-        if self._counts["rounds"] % ROUNDS_BETWEEN_MERGES == 1:
+        if self._rounds % ROUNDS_BETWEEN_MERGES == 1:
             await self._connection.call_value("drop_old_rollups", self._keep_days, timeout=BOOKS_PATIENCE_SECONDS)
         await self._connection.call_value("measure_finished", timeout=BOOKS_PATIENCE_SECONDS)
-
-    def statistics(self) -> AccountantStatistics:
-        """Counts since the start."""
-        return AccountantStatistics(**self._counts)

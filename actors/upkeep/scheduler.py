@@ -91,17 +91,6 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-class SchedulerStatistics(msgspec.Struct, frozen=True):
-    """Schedules planned, their ticks by outcome, the jobs they made, and rounds."""
-
-    planned: int
-    fired: int
-    skipped: int
-    failed: int
-    jobs: int
-    rounds: int
-
-
 class Scheduler:
     """Fires what is due until drained.
 
@@ -135,7 +124,6 @@ class Scheduler:
         self._busy: dict[int, float] = {}
         self._losses: dict[int, tuple[datetime, int]] = {}
         self._queries = trio.CapacityLimiter(QUERIES_AT_ONCE)
-        self._counts = dict.fromkeys(SchedulerStatistics.__struct_fields__, 0)
         switchboard.subscribe(TickNotice, lambda _: self._signal.set())
         switchboard.subscribe_reconnect(self._signal.set)
 
@@ -143,10 +131,6 @@ class Scheduler:
         """End after the present round; queries that still run are left to other schedulers."""
         self._draining = True
         self._signal.set()
-
-    def statistics(self) -> SchedulerStatistics:
-        """Counts since the start."""
-        return SchedulerStatistics(**self._counts)
 
     async def run(self) -> None:
         """Fire until drained. Raises DatabaseUnavailable."""
@@ -162,7 +146,6 @@ class Scheduler:
 
     async def _round(self, nursery: trio.Nursery) -> bool:
         """Plan and fire what there is; returns whether anything came of it."""
-        self._counts["rounds"] += 1
         plans: list[Plan] = []
         firings: list[Firing] = []
         for row in await self._connection.call("list_due_schedules", BATCH):
@@ -207,11 +190,7 @@ class Scheduler:
         for each in plans:
             if each.error is not None:
                 log.warning("schedule %s has no next tick: %s", each.id, each.error)
-        planned = (
-            await self._connection.call_value("plan_schedules", msgspec.json.encode(plans).decode()) if plans else 0
-        )
-        self._counts["planned"] += planned if isinstance(planned, int) else 0
-        return bool(planned)
+        return bool(plans and await self._connection.call_value("plan_schedules", msgspec.json.encode(plans).decode()))
 
     async def _fire(self, firings: Sequence[Firing]) -> bool:
         """Fire them together or, where that is refused, one by one; one that is refused alone becomes a failed tick."""
@@ -228,9 +207,6 @@ class Scheduler:
                 log.warning("schedule %s failed: %s", firings[0].id, error)
                 return await self._fire([firings[0].failed(str(error))])
             return any([await self._fire([each]) for each in firings])
-        for row in rows:
-            for name in ("fired", "skipped", "failed", "jobs"):
-                self._counts[name] += row[name]
         return bool(rows)
 
     async def _fire_rows(self, due: Due, firing: Firing) -> None:

@@ -71,7 +71,7 @@ async def _connected(
         if loan is not None:
             lent = Lent(process.database, loan, process.epochs)
             await check_version(lent)
-            await process.epochs.ask(lent, process.epochs.notice)  # which a claim has to name
+            await process.epochs.greet(lent)  # which a claim has to name
             borrowing = msgspec.structs.replace(process, lent=lent, payloads=loan.payloads)
             yield borrowing, Worker(borrowing, (lent, lent), worker_id)
             return

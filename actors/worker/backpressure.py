@@ -12,39 +12,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from time import monotonic
-from typing import Literal, Protocol
+from typing import Literal
 
 import msgspec
 import psutil
 
 from leasehold.actors.identity import WorkerMode
+from leasehold.actors.running.slot import Roster
 from leasehold.actors.worker.machine import Load, Meter, Reading, describe_cpu, describe_load, find_strain
 
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 1.0
-
-
-class Readable(Protocol):
-    """Something that reads resources."""
-
-    def read(self) -> Reading:
-        """What is in use now."""
-        ...
-
-
-class Activity(Protocol):
-    """What the worker does."""
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether any handler runs."""
-        ...
-
-    @property
-    def begun(self) -> int:
-        """Jobs that have begun since the start."""
-        ...
 
 
 class BackpressureLimits(msgspec.Struct, frozen=True):
@@ -92,27 +71,27 @@ class Backpressure:
     less, or excuses an idle worker (see `decide`). A paused worker may back off as well.
 
     Args:
-        resources: what is looked at.
+        read: what is in use now. May raise OSError and psutil.Error.
         limits: above which it backs off.
         mode: of the worker: a paused one claims nothing.
-        activity: what the worker does.
+        roster: of the worker: shows whether it runs anything.
         changed: called when it begins or ends to back off.
         clock: seconds.
     """
 
     def __init__(
         self,
-        resources: Readable,
+        read: Callable[[], Reading],
         limits: BackpressureLimits,
         mode: WorkerMode,
-        activity: Activity,
-        changed: Callable[[], object] = bool,
+        roster: Roster,
+        changed: Callable[[], object],
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        self._resources = resources
+        self._read = read
         self._limits = limits
         self._mode = mode
-        self._activity = activity
+        self._roster = roster
         self._changed = changed
         self._clock = clock
         self._meter = Meter()
@@ -154,7 +133,7 @@ class Backpressure:
     def _look(self, now: float) -> None:
         self._looked_at = now
         try:
-            self._load = self._meter.add(self._resources.read(), now)
+            self._load = self._meter.add(self._read(), now)
         except (OSError, psutil.Error) as error:
             self._load = None
             if not self._is_blind:
@@ -163,9 +142,9 @@ class Backpressure:
 
     def _judge(self, now: float) -> None:
         self._judged_at = now
-        load, was, begun = self.load(), self._state, self._activity.begun
+        load, was, begun = self.load(), self._state, self._roster.begun
         # Short jobs may begin and end between two looks. A paused worker claims nothing, excused or not.
-        is_idle = not (self._activity.is_busy or begun > self._begun or self._mode.is_paused)
+        is_idle = not (self._roster.is_busy or begun > self._begun or self._mode.is_paused)
         self._begun = begun
         self._state = decide(was, load, self._limits, now, is_idle=is_idle)
         if self._state.mode != was.mode:

@@ -23,20 +23,12 @@ class Controls:
     """Carries commands out on the parts of a worker, and tells heartbeats how it fares."""
 
     def __init__(self, parts: WorkerParts) -> None:
-        self._process = parts.process
+        self._parts = parts
         self._worker_id = parts.identity.worker_id
-        self._mode = parts.mode
-        self._roster = parts.roster
-        self._crew = parts.crew
-        self._backpressure = parts.backpressure
-        self._dispatcher = parts.dispatcher
-        self._holdings = parts.holdings
-        self._cancels = parts.cancels
-        self._processes = parts.processes
 
     def about(self) -> About:
         """What the worker's row shows of it and does not change."""
-        load, settings, app = self._backpressure.load(), self._process.settings, self._process.app
+        load, settings, app = self._parts.backpressure.load(), self._parts.process.settings, self._parts.process.app
         return About(
             kinds=app.served_kinds,
             host=settings.host or socket.gethostname(),
@@ -48,25 +40,25 @@ class Controls:
 
     def vitals(self) -> Vitals:
         """The present state of the worker, for a heartbeat."""
-        load, reason = self._backpressure.load(), self._backpressure.reason
+        load, reason = self._parts.backpressure.load(), self._parts.backpressure.reason
         return Vitals(
-            state=self._mode.state,
+            state=self._parts.mode.state,
             active_jobs=len(self._running()),
-            slots=self._mode.slots,
-            listening=self._process.switchboard.listening,
+            slots=self._parts.mode.slots,
+            listening=self._parts.process.switchboard.listening,
             memory=load and load.memory,
             cpu=load and load.cpu,
             backoff=reason,
-            backoff_for=self._backpressure.seconds_left() if reason else None,
-            stray_handlers=self._roster.strays,
-            lost_wake_ups=self._dispatcher.statistics().lost_wake_ups,
+            backoff_for=self._parts.backpressure.seconds_left() if reason else None,
+            stray_handlers=self._parts.roster.strays,
+            lost_wake_ups=self._parts.dispatcher.statistics().lost_wake_ups,
             usage=read_usage(),
         )
 
     def take_place(self, is_to_listen: bool, idle_alike: int) -> None:
         """Listen or leave it to others of the fleet, and poll in turns with so many idle workers like this one."""
-        self._process.switchboard.rest(not is_to_listen)
-        self._dispatcher.share_polls(idle_alike)
+        self._parts.process.switchboard.rest(not is_to_listen)
+        self._parts.dispatcher.share_polls(idle_alike)
 
     async def carry_out(self, command: WorkerCommand) -> dict[str, Any]:
         """Carry out a command; returns the result.
@@ -91,22 +83,24 @@ class Controls:
 
     def _decommission(self) -> dict[str, Any]:
         running = self._running()
-        self._mode.drain()
+        self._parts.mode.drain()
         return {"state": "draining", "running": running}
 
     def _set_paused(self, paused: bool) -> dict[str, Any]:
         self._refuse_while_draining()
-        self._mode.set_paused(paused)
-        return {"state": self._mode.state, "running": self._running()}
+        self._parts.mode.set_paused(paused)
+        return {"state": self._parts.mode.state, "running": self._running()}
 
     def _scale(self, slots: int) -> dict[str, Any]:
         self._refuse_while_draining()
-        return {"was": self._crew.scale(slots), "slots": slots}
+        return {"was": self._parts.crew.scale(slots), "slots": slots}
 
     async def _cancel_job(self, job_id: int) -> dict[str, Any]:
         held = self._held(job_id)
-        was = await self._process.caller.call_value("cancel_job", job_id, f"by a command to worker {self._worker_id}")
-        self._cancels.lose(held, CANCELLED)
+        was = await self._parts.process.caller.call_value(
+            "cancel_job", job_id, f"by a command to worker {self._worker_id}"
+        )
+        self._parts.cancels.lose(held, CANCELLED)
         return {"job_id": job_id, "was": was}
 
     async def _dump_stacks(self, job_id: int | None) -> dict[str, Any]:
@@ -114,28 +108,28 @@ class Controls:
             self._held(job_id)
             raise WrongState(f"job {job_id} is claimed by worker {self._worker_id} and has not started")
         stacks: list[dict[str, Any]] = []
-        for slot, task in list(self._roster.slots.items()):
+        for slot, task in list(self._parts.roster.slots.items()):
             held = slot.held
             if held is not None and job_id in (None, held.id):
                 stacks.append({"job_id": held.id, "kind": held.kind.name, "stack": await self._stack(held, task)})
         return {"stacks": stacks}
 
     async def _stack(self, held: HeldJob, task: trio.lowlevel.Task) -> str:
-        if held.kind.runs == "process" and self._processes is not None:
-            return await self._processes.stack(task) or "its process has not started, or does not answer\n"
+        if held.kind.runs == "process" and self._parts.processes is not None:
+            return await self._parts.processes.stack(task) or "its process has not started, or does not answer\n"
         return stack_of(held, task)
 
     def _running(self) -> list[int]:
-        return [held.id for held in self._roster.running()]
+        return [held.id for held in self._parts.roster.running()]
 
     def _held(self, job_id: int) -> HeldJob:
-        held = self._holdings.get(job_id)
+        held = self._parts.holdings.get(job_id)
         if held is None:
             raise NotFound(f"worker {self._worker_id} does not hold job {job_id}")
         return held
 
     def _refuse_while_draining(self) -> None:
-        if self._mode.is_draining:
+        if self._parts.mode.is_draining:
             raise WrongState(f"worker {self._worker_id} is draining")
 
 

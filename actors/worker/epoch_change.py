@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from uuid import UUID, uuid4
 
 from leasehold.actors.attempts.held_job import HeldJob
+from leasehold.actors.epochs import STANDBY
 from leasehold.actors.worker.parts import WorkerParts
 from leasehold.actors.worker.presence import Presence
 from leasehold.database import Caller
@@ -50,7 +51,7 @@ class EpochChange:
     async def _change(self, connection: Caller) -> None:
         rows = await connection.call("find_epoch", self._epochs.epoch, self._epochs.position)
         if not rows:
-            raise DatabaseUnavailable("this server is a standby, which can only be read")
+            raise DatabaseUnavailable(STANDBY)
         if rows[0]["epoch"] != self._epochs.epoch:
             await self._begin_anew(connection, rows[0]["epoch"], rows[0]["timeline"])
         else:

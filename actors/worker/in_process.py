@@ -126,7 +126,7 @@ def worker(
         from leasehold.actors.worker.lent import borrow  # noqa: PLC0415
 
         loan = borrow(*database.__lends__)
-        database, given["direct_database_url"] = loan.dsn, loan.direct_dsn
+        database, given["direct_database_url"] = loan.lender.dsn, loan.lender.direct_dsn
     settings = _settings(database, {name: value for name, value in given.items() if value not in (None, ())})
     if loan is not None:
         settings = msgspec.structs.replace(settings, statement_seconds=loan.lender.timeout)

@@ -27,16 +27,6 @@ class Loan(msgspec.Struct, frozen=True, eq=False):
     lender: Database
     payloads: PayloadOptions
 
-    @property
-    def dsn(self) -> str:
-        """Where the client is connected to."""
-        return self.lender.dsn
-
-    @property
-    def direct_dsn(self) -> str | None:
-        """Where it listens, if that is elsewhere."""
-        return self.lender.direct_dsn
-
 
 def borrow(lender: Caller, payloads: PayloadOptions) -> Loan:
     """The loan of a client. Raises BadInput where it cannot lend, ClientClosed where it is closed."""

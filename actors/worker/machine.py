@@ -62,7 +62,8 @@ class Cgroup:
     def __init__(self, root: Path = Path("/")) -> None:
         self._memory_version, self._memory = _find(root, "memory")
         self._cpu_version, self._cpu = _find(root, "cpu")
-        _, self._accounts = _find(root, "cpuacct")
+        # The two controllers are mounted apart or together, and the group has the same path under both.
+        self._accounts = dict(zip(reversed(self._cpu), reversed(_find(root, "cpuacct")[1]), strict=False))
 
     def memory(self, machine: int) -> Memory | None:
         """The memory of the fullest level; None where no limit is below `machine`, the bytes of the machine."""
@@ -78,34 +79,22 @@ class Cgroup:
 
     def cpu(self, machine: float) -> Cpu | None:
         """The CPU of the level with the lowest limit, the outermost of several; None if no limit is below `machine`."""
-        levels = self._cpu_2() if self._cpu_version == 2 else self._cpu_1()
-        narrow = [cpu for cpu in levels if cpu is not None and cpu.limit < machine]
+        read = self._read_cpu_2 if self._cpu_version == 2 else self._read_cpu_1
+        narrow = [cpu for folder in self._cpu if (cpu := read(folder)) is not None and cpu.limit < machine]
         return min(reversed(narrow), key=lambda cpu: cpu.limit, default=None)
 
-    def _cpu_2(self) -> list[Cpu | None]:
-        def read(folder: str) -> Cpu | None:
-            quota, _, period = _text(f"{folder}/cpu.max").partition(" ")
-            used = _field(f"{folder}/cpu.stat", "usage_usec")
-            if used is None or not quota.isdecimal() or not period.isdecimal() or not int(period):
-                return None
-            return Cpu(used * MICROSECOND, int(quota) / int(period))
+    @staticmethod
+    def _read_cpu_2(folder: str) -> Cpu | None:
+        quota, _, period = _text(f"{folder}/cpu.max").partition(" ")
+        used = _field(f"{folder}/cpu.stat", "usage_usec")
+        if used is None or not quota.isdecimal() or not period.isdecimal() or not int(period):
+            return None
+        return Cpu(used * MICROSECOND, int(quota) / int(period))
 
-        return _levels(self._cpu, read)
-
-    def _cpu_1(self) -> list[Cpu | None]:
-        # The two controllers are mounted apart or together, and the group has the same path under both.
-        accounts = dict(zip(reversed(self._cpu), reversed(self._accounts), strict=False))
-
-        def read(folder: str) -> Cpu | None:
-            quota, period = _number(f"{folder}/cpu.cfs_quota_us"), _number(f"{folder}/cpu.cfs_period_us")
-            used = _number(f"{accounts[folder]}/cpuacct.usage") if folder in accounts else None
-            return Cpu(used * NANOSECOND, quota / period) if used is not None and quota and period else None
-
-        return _levels(self._cpu, read)
-
-
-def _levels(folders: list[str], read: Callable[[str], Cpu | None]) -> list[Cpu | None]:
-    return [read(folder) for folder in folders]
+    def _read_cpu_1(self, folder: str) -> Cpu | None:
+        quota, period = _number(f"{folder}/cpu.cfs_quota_us"), _number(f"{folder}/cpu.cfs_period_us")
+        used = _number(f"{self._accounts[folder]}/cpuacct.usage") if folder in self._accounts else None
+        return Cpu(used * NANOSECOND, quota / period) if used is not None and quota and period else None
 
 
 def _find(root: Path, controller: str) -> tuple[int, list[str]]:
@@ -150,13 +139,6 @@ def _field(path: str, name: str) -> int | None:
     return None
 
 
-class Machine(NamedTuple):
-    """The memory that is in use on the machine, and the CPU that this process and its children have used on it."""
-
-    memory: Memory
-    cpu: Cpu
-
-
 class Reading(NamedTuple):
     """The memory and CPU that are in use at one moment."""
 
@@ -196,13 +178,16 @@ def read_usage() -> Usage | None:
         return None
 
 
-def read_machine() -> Machine:
-    """Read the machine with psutil. Raises OSError and psutil.Error."""
+def read_machine() -> Reading:
+    """The memory that is in use on the machine, and the CPU that this process and its children have used on it, by psutil.
+
+    Raises OSError and psutil.Error.
+    """
     memory = psutil.virtual_memory()
     own = psutil.Process().cpu_times()
     used = own.user + own.system + own.children_user + own.children_system
     used += sum(_used_by(process_id) for process_id in _children(os.getpid()))
-    return Machine(Memory(memory.total - memory.available, memory.total), Cpu(used, float(psutil.cpu_count() or 1)))
+    return Reading(Memory(memory.total - memory.available, memory.total), Cpu(used, float(psutil.cpu_count() or 1)))
 
 
 def _used_by(process_id: int) -> float:
@@ -227,7 +212,7 @@ def _children(process_id: int) -> list[int]:
 class Resources:
     """Reads memory and CPU. `root` is the folder that has `proc` and `sys`."""
 
-    def __init__(self, root: Path = Path("/"), machine: Callable[[], Machine] = read_machine) -> None:
+    def __init__(self, root: Path = Path("/"), machine: Callable[[], Reading] = read_machine) -> None:
         self._cgroup = Cgroup(root)
         self._machine = machine
 

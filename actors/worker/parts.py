@@ -12,6 +12,7 @@ holdings, which several parts share.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import trio
@@ -29,8 +30,8 @@ from leasehold.actors.running.crew import Crew
 from leasehold.actors.running.job_host import WorkerJobHost
 from leasehold.actors.running.settler import Settler
 from leasehold.actors.running.slot import Roster, SlotContext
-from leasehold.actors.worker.backpressure import Backpressure, BackpressureLimits, Readable
-from leasehold.actors.worker.machine import Resources
+from leasehold.actors.worker.backpressure import Backpressure, BackpressureLimits
+from leasehold.actors.worker.machine import Reading, Resources
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller
 
@@ -55,14 +56,14 @@ class WorkerParts(WorkerContext, frozen=True, eq=False):
 
 
 def assemble(
-    worker: WorkerContext, connections: tuple[Caller, Caller], resources: Readable | None = None
+    worker: WorkerContext, connections: tuple[Caller, Caller], read: Callable[[], Reading] | None = None
 ) -> WorkerParts:
     """Make the parts of a worker; nothing runs yet.
 
     Args:
         worker: what they share.
         connections: for claims and for outcomes; reserved ones, but where the pool is lent.
-        resources: memory and CPU; those of this machine by default.
+        read: memory and CPU; those of this machine by default.
     """
     claims, outcomes = connections
     caller, settings, app = worker.process.caller, worker.process.settings, worker.process.app
@@ -76,7 +77,7 @@ def assemble(
     settler = Settler(outcomes, identity, holdings, worker.announcer, host.progress_sink)
 
     limits = BackpressureLimits(settings.memory_backoff, settings.cpu_backoff, settings.backoff_seconds)
-    backpressure = Backpressure(resources or Resources(), limits, mode, roster, is_urgent.set)
+    backpressure = Backpressure(read or Resources().read, limits, mode, roster, is_urgent.set)
     sweeper = LeaseSweeper(caller, settings.poll_seconds, lambda: backlog.idle_slots > 0, app.observers)
     worker.process.outage.subscribe(sweeper.database_lost)
 

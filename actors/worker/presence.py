@@ -75,15 +75,6 @@ Place = Callable[[bool, int], object]
 """Is told whether the worker is to listen, and how many idle workers like it poll. See `leasehold.find_place`."""
 
 
-def anywhere(_is_to_listen: bool, _idle_alike: int) -> None:
-    """For who listens and polls as it is, whatever the place."""
-
-
-async def refuse(command: WorkerCommand) -> object:
-    """Refuse a command, for a worker that takes none. Raises LeaseholdError."""
-    raise LeaseholdError(f"{command.command} cannot be carried out here")
-
-
 class Presence:
     """Keeps the row of this process in `leasehold.workers` up to date.
 
@@ -103,10 +94,10 @@ class Presence:
         about: About,
         seconds: float,
         vitals: Callable[[], Vitals],
-        carry_out: CarryOut = refuse,
+        carry_out: CarryOut,
         *,
-        is_urgent: Signal | None = None,
-        place: Place = anywhere,
+        is_urgent: Signal,
+        place: Place,
     ) -> None:
         self._caller = caller
         self._identity = identity
@@ -115,7 +106,7 @@ class Presence:
         self._vitals = vitals
         self._carry_out = carry_out
         self._answers: dict[int, Answer] = {}
-        self._is_urgent = is_urgent or Signal()
+        self._is_urgent = is_urgent
         self._place = place
         self._beaten_at = float("-inf")
         self._riding = vitals()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from contextlib import nullcontext
 
 import trio
@@ -13,13 +14,12 @@ from leasehold.actors.attempts.log_handler import keeping_logs
 from leasehold.actors.leases.poll import EpochRider
 from leasehold.actors.leases.watcher import Watcher
 from leasehold.actors.process import Process
-from leasehold.actors.processes.pool import ProcessOutputReader
 from leasehold.actors.supervise import supervise
-from leasehold.actors.worker.backpressure import Readable
 from leasehold.actors.worker.controls import Controls, subscribe
 from leasehold.actors.worker.epoch_change import EpochChange
 from leasehold.actors.worker.hooks import started
 from leasehold.actors.worker.kinds import check_identities, declare_kinds
+from leasehold.actors.worker.machine import Reading
 from leasehold.actors.worker.parts import assemble
 from leasehold.actors.worker.presence import Presence
 from leasehold.database import Caller
@@ -54,10 +54,10 @@ class Worker:
         process: Process,
         connections: tuple[Caller, Caller],
         worker_id: str,
-        resources: Readable | None = None,
+        read: Callable[[], Reading] | None = None,
     ) -> None:
         self.ready = trio.Event()
-        parts = self.parts = assemble(context_of(process, worker_id), connections, resources)
+        parts = self.parts = assemble(context_of(process, worker_id), connections, read)
         controls = Controls(parts)
         self.presence = Presence(
             process.caller,
@@ -106,8 +106,8 @@ class Worker:
         parts, failed = self.parts, self.parts.announcer.actor_failed
         async with trio.open_nursery() as helpers:
             beat, rouse = self.presence.beat_soon, parts.keeper.rouse
-            watcher = Watcher(parts.roster.running, parts.holdings, parts.pulse, helpers, beat, rouse, strayed=beat)
-            readers = [] if parts.processes is None else [ProcessOutputReader(parts.processes)]
+            watcher = Watcher(parts.roster.running, parts.holdings, parts.pulse, helpers, beat, rouse)
+            readers = [] if parts.processes is None else [parts.processes]
             actors = (
                 parts.settler,
                 parts.progress,

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 import trio
 
-from leasehold.database.signatures import RELEASED, broken_calls, parse
+from leasehold.database.signatures import RELEASED
 from leasehold.sql import read_text
 from tests.support.fleet import Fleet
 from tests.support.next_version import environment, make_next_version
 from tests.support.processes import LeaseholdProcess, StartProcess
+from tests.support.signatures import broken_calls, parse
 from tests.support.waiting import eventually, until
 
 pytestmark = pytest.mark.acceptance

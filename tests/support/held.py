@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from time import monotonic
 from typing import Any, cast
+from uuid import UUID
 
 from leasehold.actors.attempts.held_job import Backlog, HeldJob
 from leasehold.app import FreeKind
@@ -14,6 +15,7 @@ from leasehold.jobs.job import Job
 from leasehold.jobs.kind import CheckedKindOptions, Kind
 
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
+INCARNATION = UUID(int=1)
 
 
 async def answer_with_args(job: Job, args: dict[str, Any]) -> Any:
@@ -44,6 +46,7 @@ def held_job(
         kind or free_kind(answer_with_args),
         monotonic() if claimed_at is None else claimed_at,
         renew_after,
+        INCARNATION,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from leasehold.actors.worker.machine import Cpu, Machine, Memory, Reading
+from leasehold.actors.worker.machine import Cpu, Memory, Reading
 
 GIBIBYTE = 2**30
 HUGE = 2**63 - 4096
@@ -33,9 +33,9 @@ class FakeClock:
         return self.now
 
 
-def fake_machine(memory_used: int = 4 * GIBIBYTE, cpu_seconds: float = 100.0) -> Machine:
+def fake_machine(memory_used: int = 4 * GIBIBYTE, cpu_seconds: float = 100.0) -> Reading:
     """8 GiB and 4 CPUs."""
-    return Machine(Memory(memory_used, 8 * GIBIBYTE), Cpu(cpu_seconds, 4.0))
+    return Reading(Memory(memory_used, 8 * GIBIBYTE), Cpu(cpu_seconds, 4.0))
 
 
 class FakeFiles:

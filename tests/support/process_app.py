@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from leasehold import App, Discard, Job, Reschedule, Retry, checkpoint
-from leasehold.actors.processes.wire import Returned, encode
+from leasehold.actors.processes.wire import Returned
 from leasehold.sync import Client
 
 MEBIBYTE = 1_048_576
@@ -236,7 +236,7 @@ def die_at_once(_setup: bytes) -> int:
 
 def answer_as_another(number: int, _request: bytes, *, others: tuple[int, int]) -> tuple[int, int, bytes]:
     """In place of what answers requests: the answer to another one, or of another process."""
-    return number - others[0], os.getpid() + others[1], encode(Returned('"not yours"'))
+    return number - others[0], os.getpid() + others[1], msgspec.msgpack.encode(Returned('"not yours"'))
 
 
 @app.kind(runs="process")

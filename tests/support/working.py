@@ -19,7 +19,7 @@ from leasehold.actors.supervise import Actor, supervise
 from leasehold.actors.upkeep.due_jobs import DueJobs
 from leasehold.actors.upkeep.reaper import Reaper
 from leasehold.actors.worker import worker as worker_module
-from leasehold.actors.worker.backpressure import Readable
+from leasehold.actors.worker.machine import Reading
 from leasehold.actors.worker.worker import Worker
 from leasehold.app import App
 from leasehold.client import Client
@@ -129,7 +129,7 @@ async def working(
     *,
     beside: Sequence[Callable[[Database, Switchboard], Actor]] = (),
     worker_id: str = "w1",
-    resources: Readable | None = None,
+    read: Callable[[], Reading] | None = None,
     **settings: Any,
 ) -> AsyncGenerator[Working]:
     """A worker that serves `app`, interrupted at the end of the block if it still runs."""
@@ -145,7 +145,7 @@ async def working(
         ):
             process = Process(database, chosen, app, epochs=epochs, payloads=payload_options(chosen))
             switchboard = process.switchboard
-            worker = Worker(process, (claims, outcomes), worker_id, resources)
+            worker = Worker(process, (claims, outcomes), worker_id, read)
             running = Working(database, switchboard, worker, hears=chosen.notify)
             if chosen.notify:
                 nursery.start_soon(supervise, Listener(database, switchboard))

@@ -8,11 +8,9 @@ the last one (`Fit`).
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
-
-import msgspec
 
 from leasehold.sql import read_text
 
@@ -29,72 +27,6 @@ select p.proname::text as function, array_agg(n) as names from pg_catalog.pg_pro
 """
 
 
-class Value(msgspec.Struct, frozen=True):
-    """A parameter, or a column of an answer."""
-
-    name: str
-    type: str
-
-
-class Signature(msgspec.Struct, frozen=True):
-    """One function. `optional`: how many parameters have a default, the last ones. A scalar has one column without a name."""
-
-    function: str
-    parameters: tuple[Value, ...]
-    optional: int
-    is_set: bool
-    columns: tuple[Value, ...]
-
-    @classmethod
-    def parse(cls, line: str) -> Signature:
-        """From a line of the files. Raises ValueError for another one."""
-        found = re.fullmatch(r"(\w+)\((.*?)\) -> (setof )?(\(.*\)|[^()]+)", line)
-        if found is None:
-            raise ValueError(f"no signature: {line!r}")
-        parameters = [each for each in found[2].split(", ") if each]
-        answer = found[4]
-        columns = [_value(each) for each in answer[1:-1].split(", ")] if answer.startswith("(") else [Value("", answer)]
-        return cls(
-            function=found[1],
-            parameters=tuple(_value(each.removesuffix(" =")) for each in parameters),
-            optional=sum(each.endswith(" =") for each in parameters),
-            is_set=found[3] is not None,
-            columns=tuple(columns),
-        )
-
-    def misfit(self, former: Signature) -> str | None:
-        """Why a caller of `former` cannot call this instead, or would not understand the answer; None if it can."""
-        for place, wanted in enumerate(former.parameters, 1):
-            if place > len(self.parameters):
-                return f"parameter {wanted.name} is gone"
-            if (here := self.parameters[place - 1]) != wanted:
-                return f"parameter {place} was {wanted.name} {wanted.type} and is {here.name} {here.type}"
-        if len(self.parameters) - self.optional > len(former.parameters) - former.optional:
-            return f"parameter {self.parameters[len(former.parameters) - former.optional].name} has no default"
-        if self.is_set != former.is_set:
-            return "it answers with " + ("rows" if self.is_set else "one value") + " now"
-        if self.columns[: len(former.columns)] != former.columns:
-            return "the first columns of its answer are not the former ones"
-        return (
-            "its answer is no single value any more" if len(self.columns) > 1 and not former.columns[0].name else None
-        )
-
-
-def parse(text: str) -> list[Signature]:
-    """The signatures of a file."""
-    return [Signature.parse(line) for line in text.splitlines() if line and not line.startswith("#")]
-
-
-def broken_calls(former: Iterable[Signature], current: Collection[Signature]) -> list[str]:
-    """The former signatures that no function takes any more, with the reasons."""
-    found: list[str] = []
-    for signature in former:
-        reasons = [each.misfit(signature) for each in current if each.function == signature.function]
-        if None not in reasons:
-            found.append(f"{signature.function}: {' · '.join(filter(None, reasons)) or 'it is gone'}")
-    return found
-
-
 @cache
 def released_schema() -> int:
     """The number of the newest migration of the last release."""
@@ -107,25 +39,23 @@ def released_schema() -> int:
 @cache
 def new_parameters() -> Mapping[str, frozenset[str]]:
     """By function, the parameters that it has since this release. Functions that are new as a whole are not among them."""
-    return added_parameters(parse(read_text(RELEASED)), parse(read_text(CURRENT)))
+    return added_parameters(read_text(RELEASED), read_text(CURRENT))
 
 
-def added_parameters(former: Iterable[Signature], current: Iterable[Signature]) -> Mapping[str, frozenset[str]]:
+def added_parameters(former: str, current: str) -> Mapping[str, frozenset[str]]:
     """By function, the parameters that it has in `current` and had not in `former`."""
-    was: dict[str, set[str]] = {}
-    for signature in former:
-        was.setdefault(signature.function, set()).update(each.name for each in signature.parameters)
-    found: dict[str, set[str]] = {}
-    for signature in current:
-        if signature.function in was:
-            names = {each.name for each in signature.parameters} - was[signature.function]
-            found.setdefault(signature.function, set()).update(names)
-    return {function: frozenset(names) for function, names in found.items() if names}
+    was, now = _parameters(former), _parameters(current)
+    added = {function: names - was.get(function, names) for function, names in now.items()}
+    return {function: names for function, names in added.items() if names}
 
 
-def _value(text: str) -> Value:
-    name, _, kind = text.partition(" ")
-    return Value(name, kind)
+def _parameters(text: str) -> dict[str, frozenset[str]]:
+    """By function, the names of the parameters of all its signatures."""
+    found: dict[str, frozenset[str]] = {}
+    for function, listed in re.findall(r"^(\w+)\((.*?)\) -> ", text, re.MULTILINE):
+        names = {each.partition(" ")[0] for each in listed.split(", ") if each}
+        found[function] = found.get(function, frozenset()) | names
+    return found
 
 
 Fetch: TypeAlias = "Callable[..., Awaitable[list[Row]]]"

@@ -24,11 +24,11 @@ from leasehold.django.terms import (
     LeaseholdTask,
     Options,
     Status,
-    base,
     exceptions,
     find_task,
     has_history,
     in_django_zone,
+    make_result,
     new_job,
     read_options,
     result_of,
@@ -96,7 +96,7 @@ class Backend(BaseBackend):
             SchemaMismatch: `manage.py leasehold migrate` has not been run.
         """
         self.validate_task(task)
-        result = self._new_result(task, args, kwargs)
+        result = make_result(task, "", Status.READY, args, kwargs, self.alias)
         job = new_job(self.alias, task, result.args, result.kwargs).but(
             max_attempts=getattr(task, "max_attempts", None) or self.chosen.max_attempts
         )
@@ -121,22 +121,6 @@ class Backend(BaseBackend):
     def check(self, **_kwargs: Any) -> Iterable[Any]:
         """What is wrong with the settings of this backend. The database is not asked: `manage.py check --database` does that."""
         return check_backend(self)
-
-    def _new_result(self, task: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        return base.TaskResult(
-            task=task,
-            id="",
-            status=Status.READY,
-            enqueued_at=None,
-            started_at=None,
-            last_attempted_at=None,
-            finished_at=None,
-            args=args,
-            kwargs=kwargs,
-            backend=self.alias,
-            errors=[],
-            worker_ids=[],
-        )
 
     def _filled(self, job: JobRecord) -> JobRecord:
         """The job with its large args and output, where the settings of leasehold name a payload store."""

@@ -216,6 +216,14 @@ def as_enqueued(task: Any, job: JobRecord, alias: str) -> Any:
         return task
 
 
+def make_result(task: Any, result_id: str, status: Any, args: Any, kwargs: Any, alias: str, **known: Any) -> Any:
+    """A result of Django's, of which nothing is known but this."""
+    unknown = dict.fromkeys(("enqueued_at", "started_at", "last_attempted_at", "finished_at"))
+    lists: dict[str, Any] = {"errors": [], "worker_ids": []}
+    given = {"id": result_id, "status": status, "args": args, "kwargs": kwargs, "backend": alias}
+    return base.TaskResult(task=task, **unknown | lists | given | known)
+
+
 def result_of(job: JobRecord, timeline: Sequence[TimelineEntry], task: Any, alias: str) -> Any:
     """The result.
 
@@ -228,20 +236,16 @@ def result_of(job: JobRecord, timeline: Sequence[TimelineEntry], task: Any, alia
     args, kwargs = arguments(job.args)
     starts = sorted(entry.at for entry in timeline if entry.event in ("started", "claimed"))
     tried = job.started_at or job.claimed_at or (starts[-1] if starts else None)
-    result = base.TaskResult(
-        task=as_enqueued(task, job, alias),
-        id=str(job.id),
-        status=STATUSES.get(job.state, Status.READY),
+    status = STATUSES.get(job.state, Status.READY)
+    result = make_result(
+        as_enqueued(task, job, alias), str(job.id), status, args, kwargs, alias,
         enqueued_at=in_django_zone(job.created_at),
         started_at=in_django_zone(starts[0] if starts else tried),
         last_attempted_at=in_django_zone(tried),
         finished_at=in_django_zone(job.finished_at),
-        args=args,
-        kwargs=kwargs,
-        backend=alias,
         errors=errors_of(job, timeline),
         worker_ids=workers_of(job, timeline),
-    )
+    )  # fmt: skip
     object.__setattr__(result, "_return_value", job.output)
     return result
 

@@ -34,9 +34,9 @@ from leasehold.django.terms import (
     LeaseholdContext,
     Status,
     arguments,
-    base,
     find_task,
     in_django_zone,
+    make_result,
     options_of,
     part,
     signals,
@@ -179,20 +179,13 @@ class TaskAttempt:
         job, now = self._job, timezone.now()
         positional, named = arguments(args)
         alias, _ = options_of(job.metadata)
-        return base.TaskResult(
-            task=self._task,
-            id=str(job.id),
-            status=Status.RUNNING,
+        return make_result(
+            self._task, str(job.id), Status.RUNNING, positional, named, alias,
             enqueued_at=in_django_zone(job.created_at),
             started_at=now,
             last_attempted_at=now,
-            finished_at=None,
-            args=positional,
-            kwargs=named,
-            backend=alias,
-            errors=[],
             worker_ids=[""] * (job.attempt - 1) + [job.worker_id],
-        )
+        )  # fmt: skip
 
 
 def awaited(function: Callable[..., Awaitable[Any]], *args: Any, **kwargs: Any) -> Any:

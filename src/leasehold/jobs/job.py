@@ -98,7 +98,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         """
         made = ContinueWith(next, tuple(blockers), tuple(jobs))
         if self._host is not None:
-            self._host.session(self).set_continuation(made)
+            self._host.session().set_continuation(made)
         return made
 
     def start(self, *jobs: NewJob[Any]) -> None:
@@ -230,7 +230,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def payloads(self) -> Archive:
         """Payloads that were saved before: `await job.payloads.load(payload_id)`."""
-        return self._require_host().archive(self)
+        return self._require_host().archive()
 
     def load_sync(self, payload_id: int, value_type: Any = Any) -> Any:
         """As `job.payloads.load`, for handlers that run in a thread."""
@@ -275,7 +275,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def cancel_reason(self) -> CancelReason | None:
         """Why this attempt is being cancelled; None if it is not. Read it when the cancellation arrives, or now and then."""
-        return None if self._host is None else cast("CancelReason | None", self._host.cancel_reason(self))
+        return None if self._host is None else cast("CancelReason | None", self._host.cancel_reason)
 
     @property
     def cancel_message(self) -> str | None:
@@ -283,15 +283,15 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
         None unless `cancel_reason` is `cancelled`, and where the database did not say it within a second.
         """
-        return None if self._host is None else self._host.cancel_note(self)[0]
+        return None if self._host is None else self._host.cancel_note[0]
 
     @property
     def cancelled_by(self) -> str | None:
         """Who has cancelled the job over HTTP: the name of the token. None where nobody gave a name."""
-        return None if self._host is None else self._host.cancel_note(self)[1]
+        return None if self._host is None else self._host.cancel_note[1]
 
     def _session(self) -> AttemptSession:
-        return self._require_host().session(self)
+        return self._require_host().session()
 
     def _require_host(self) -> JobHost:
         if self._host is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, cast
-from uuid import UUID
 
 from leasehold.concurrency.flavours import run_in_loop
 from leasehold.errors import BadInput
@@ -155,30 +154,6 @@ class Block(Generic[A, S]):
         run_in_loop(self._leave, error)
 
 
-class HostedJob(Protocol):
-    """The running job, as far as its host looks at it."""
-
-    @property
-    def id(self) -> int:
-        """Of the job."""
-        ...
-
-    @property
-    def attempt(self) -> int:
-        """Which attempt of the job is running."""
-        ...
-
-    @property
-    def incarnation(self) -> UUID:
-        """Of the worker process that holds the lease."""
-        ...
-
-    @property
-    def token(self) -> Token:
-        """The fencing token of the attempt."""
-        ...
-
-
 class AttemptSession(Protocol):
     """What the worker keeps for one running attempt whose handler uses more than its args."""
 
@@ -225,7 +200,7 @@ class ProgressSink(Protocol):
 
 
 class JobHost(Protocol):
-    """The worker, as far as the jobs that it runs know it."""
+    """The worker, as far as the attempt that it runs knows it."""
 
     @property
     def progress_sink(self) -> ProgressSink:
@@ -237,18 +212,20 @@ class JobHost(Protocol):
         """What the `on_start` functions of the app have put there."""
         ...
 
-    def cancel_reason(self, job: HostedJob) -> str | None:
+    @property
+    def cancel_reason(self) -> str | None:
         """Why this attempt is being cancelled; None if it is not. In any thread."""
         ...
 
-    def cancel_note(self, job: HostedJob) -> tuple[str | None, str | None]:
+    @property
+    def cancel_note(self) -> tuple[str | None, str | None]:
         """What was said with the cancel of this attempt, and who said it. In any thread."""
         ...
 
-    def archive(self, job: HostedJob) -> Archive:
+    def archive(self) -> Archive:
         """The payloads, as this attempt saves and reads them."""
         ...
 
-    def session(self, job: HostedJob) -> AttemptSession:
+    def session(self) -> AttemptSession:
         """The session of this running attempt. Raises LeaseLost when the attempt has ended."""
         ...

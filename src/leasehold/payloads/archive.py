@@ -153,7 +153,7 @@ class Archive:
             job_id: whose it is; None: of the job that saves.
             is_claim: it is the args or the output of that job.
         """
-        (saver,), (attempt, incarnation) = self._saver(), self._holder()
+        saver, attempt, incarnation = (None, None, None) if self._fence is None else self._fence()
         named, facts = msgspec.structs.astuple(published)[:4], msgspec.structs.astuple(published)[4:]
         try:
             [row] = await (caller or self.caller).call(
@@ -164,12 +164,6 @@ class Archive:
             await in_thread(self.store.delete, published.location)
             raise
         return record_of(row)
-
-    def _saver(self) -> tuple[int | None]:
-        return (None if self._fence is None else self._fence()[0],)
-
-    def _holder(self) -> tuple[int | None, str | None]:
-        return (None, None) if self._fence is None else self._fence()[1:]
 
     async def get(self, payload_id: int) -> PayloadRecord:
         """What is known of a payload. Raises UnknownPayload."""

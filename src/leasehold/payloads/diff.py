@@ -239,17 +239,6 @@ def _compare(
 ) -> PayloadDiff:
     old, new = _records(archive, before, comparison), _records(archive, after, comparison)
     found = diff_records(old, new, comparison.fields, key=comparison.key, limit=limit)
-    return _answer(before, after, found)
-
-
-def _records(archive: Archive, payload: PayloadRecord, comparison: Comparison) -> list[ComparedRecord]:
-    content = bytearray()  # joining the pieces would take the memory of the content twice
-    for piece in read_content(archive.store, payload):
-        content += piece
-    return records_in(content, comparison, f"payload {payload.id}")
-
-
-def _answer(before: PayloadRecord, after: PayloadRecord, found: Difference) -> PayloadDiff:
     names = {name: name if name in ("added", "removed") else f"{name}Changes" for name in found.counts}
     return PayloadDiff(
         success=True,
@@ -262,3 +251,10 @@ def _answer(before: PayloadRecord, after: PayloadRecord, found: Difference) -> P
             **{names[field]: changes for field, changes in found.changes.items()},
         },
     )
+
+
+def _records(archive: Archive, payload: PayloadRecord, comparison: Comparison) -> list[ComparedRecord]:
+    content = bytearray()  # joining the pieces would take the memory of the content twice
+    for piece in read_content(archive.store, payload):
+        content += piece
+    return records_in(content, comparison, f"payload {payload.id}")

@@ -6,7 +6,7 @@ import difflib
 import math
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, TypeAlias, cast, get_args
 
 import msgspec
@@ -23,6 +23,7 @@ from leasehold.schedules.definition import (
     ScheduleDefinition,
 )
 from leasehold.schedules.timetable import Timetable
+from leasehold.schedules.wall_clock import SOME_MOMENT
 
 Definition: TypeAlias = "dict[str, Any]"
 """The JSON object that the SQL functions take."""
@@ -34,7 +35,6 @@ RHYTHMS = ("every", "cron", "at")
 FIRST_YEAR, LAST_YEAR = 1900, 8999
 CHOICES = {"missed": get_args(Missed), "overlap": get_args(Overlap)}
 LONGEST_NAME = 200
-SOME_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
 _PLACE = re.compile(r"^(?P<what>.*?)(?: - at `\$\.?(?P<path>.*)`)?$", re.DOTALL)
 _UNKNOWN = re.compile(r"unknown field `(?P<field>.*)`")
 

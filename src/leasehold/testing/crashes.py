@@ -10,10 +10,9 @@ import warnings
 from collections.abc import Callable
 from inspect import unwrap
 from types import CodeType, FrameType
-from typing import Any, NamedTuple, NoReturn, Protocol
+from typing import Any, NamedTuple, NoReturn
 
 from leasehold.jobs.kind import Kind
-from leasehold.jobs.new_job import NewJob
 from leasehold.testing.databases import TestDatabases
 
 KILLED, DONE, BROKEN = 77, 0, 70
@@ -50,40 +49,34 @@ class CrashFound(AssertionError):
         self.points = points
 
 
-class World(Protocol):
-    """The test's database, as far as this needs it; `Kit` is one."""
-
-    def enqueue(self, job: NewJob[Any]) -> int:
-        """The id of the new job."""
-        ...
-
-    def run_due(self, queues: list[str], most: int) -> list[int]:
-        """Run due jobs."""
-        ...
-
-    def recover(self, job_id: int) -> None:
-        """Run this job to its end after a crash."""
-        ...
-
-
 class Crashing:
-    """One `crash_everywhere`."""
+    """One `crash_everywhere`.
+
+    Args:
+        databases: where the test's is, called `name`.
+        kind: whose handler is killed.
+        enqueue: makes its job and returns the id. run: runs that. recover: runs it to its end after a crash.
+        check: as for `Kit.crash_everywhere`.
+    """
 
     def __init__(
         self,
-        kit: World,
         databases: TestDatabases,
         name: str,
         kind: Kind[..., Any],
-        job: NewJob[Any],
+        *,
+        enqueue: Callable[[], int],
+        run: Callable[[], object],
+        recover: Callable[[int], None],
         check: Callable[[], object],
     ) -> None:
-        self._kit = kit
         self._databases = databases
         self._name = name
         self._before = f"{name}_before"
         self._code: CodeType = unwrap(kind.function).__code__
-        self._job = job
+        self._enqueue = enqueue
+        self._run = run
+        self._recover = recover
         self._check = check
 
     def everywhere(self) -> list[CrashPoint]:
@@ -105,11 +98,11 @@ class Crashing:
     def _crash_at(self, number: int) -> CrashPoint | None:
         """Kill the handler before its statement of this number, recover and check; None: it has no such statement."""
         self._begin_anew()
-        job_id = self._kit.enqueue(self._job)
+        job_id = self._enqueue()
         place = self._run_and_die(number)
         if place is None:
             return None
-        self._kit.recover(job_id)
+        self._recover(job_id)
         return CrashPoint(self._code.co_filename, place, self._problem())
 
     def _problem(self) -> str | None:
@@ -145,7 +138,7 @@ class Crashing:
             killer = Killer(self._code.co_filename, number, sender)
             sys.settrace(None)
             threading.settrace(killer.enter)
-            self._kit.run_due([], 1)
+            self._run()
             code = DONE
         except BaseException as error:
             os.write(sender, repr(error).encode()[:4000])

@@ -133,12 +133,8 @@ async def _execute(dsn: str, *statements: str) -> None:
 
 async def _list_ours(dsn: str) -> list[str]:
     async with open_database(dsn, pool_size=1, application_name="leasehold testing") as database:
-        return await _names(database)
-
-
-async def _names(database: Database) -> list[str]:
-    rows = await database.fetch("select datname::text from pg_database where datname like 'leasehold\\_test\\_%'")
-    return [row[0] for row in rows]
+        rows = await database.fetch("select datname::text from pg_database where datname like 'leasehold\\_test\\_%'")
+        return [row[0] for row in rows]
 
 
 async def until_alone(database: Database) -> None:

@@ -118,7 +118,7 @@ class Kit:
         Raises:
             AssertionError: `most` jobs have run: they seem to enqueue one another without end.
         """
-        ran = self._run_due([], most)
+        ran = self.run_due([], most)
         if len(ran) == most:
             raise AssertionError(
                 f"{most} jobs have run, the last one of kind {self.get(ran[-1]).kind}; is there an end?"
@@ -128,7 +128,7 @@ class Kit:
     def run(self, job: NewJob[Any]) -> JobRecord:
         """Enqueue this one job, run its handler once, and return the job as it then is. Other jobs stay as they are."""
         job_id = self.enqueue(job.but(queue=QUEUE))
-        self._run_due([QUEUE], 1)
+        self.run_due([QUEUE], 1)
         return self.get(job_id)
 
     def travel(self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0) -> None:
@@ -169,7 +169,11 @@ class Kit:
         if kind.runs == "process":
             raise BadInput(f"kind {kind.name} runs in a process of its own; crash_everywhere kills the others")
         name = self.url.partition("?")[0].rpartition("/")[2]
-        return Crashing(self, self._databases, name, kind, job, check).everywhere()
+        crashing = Crashing(
+            self._databases, name, kind,
+            enqueue=lambda: self.enqueue(job), run=lambda: self.run_due([], 1), recover=self.recover, check=check,
+        )  # fmt: skip
+        return crashing.everywhere()
 
     def recover(self, job_id: int) -> None:
         """After a crash: let the lease run out, take the job back, and run all that is due until this job has finished.
@@ -193,9 +197,6 @@ class Kit:
 
     def run_due(self, queues: list[str], most: int) -> list[int]:
         """Run due jobs of these queues, all if empty, at most so many; returns their ids in order."""
-        return self._run_due(queues, most)
-
-    def _run_due(self, queues: list[str], most: int) -> list[int]:
         return self._with_database(lambda database: self._run_due_over(database, queues, most))
 
     async def _run_due_over(self, database: Database, queues: list[str], most: int) -> list[int]:

@@ -3,16 +3,12 @@ from __future__ import annotations
 import ast
 import re
 from pathlib import Path
-from uuid import UUID
 
 import pytest
 import trio
 
 from leasehold.actors.attempts.held_job import HeldJob, Holdings
-from leasehold.actors.identity import WorkerIdentity
-from tests.support.held import LONG_AGO, held_job
-
-INCARNATION = UUID(int=7)
+from tests.support.held import INCARNATION, LONG_AGO, held_job
 
 
 def test_trust_counts_from_before_the_claim_was_asked_for_and_ends_a_margin_before_the_lease() -> None:
@@ -59,7 +55,7 @@ def test_dropping_an_old_attempt_leaves_a_newer_one_of_the_same_job_alone() -> N
 
 def test_the_handler_sees_the_job_with_its_fencing_token() -> None:
     held = held_job(42, attempt=3, metadata='{"from": "here"}', key="customer 7", priority=5)
-    job = held.job(WorkerIdentity("w1", INCARNATION))
+    job = held.job("w1")
     assert (job.id, job.attempt, job.incarnation, job.worker_id) == (42, 3, INCARNATION, "w1")
     assert (job.metadata, job.key, job.priority, job.created_at) == ({"from": "here"}, "customer 7", 5, LONG_AGO)
 

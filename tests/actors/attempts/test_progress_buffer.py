@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from leasehold.actors.attempts import progress as module
-from leasehold.actors.attempts.progress import MOST_OF_A_JOB, ProgressBuffer
+from leasehold.actors.attempts.progress import MOST_OF_A_JOB, ProgressBuffer, ProgressReport
 
 
 def messages(buffer: ProgressBuffer) -> list[str]:
@@ -17,8 +17,8 @@ def test_the_last_word_of_each_job_is_kept_in_the_order_of_ids() -> None:
     buffer.progress(7, 1, 0.1)
     buffer.progress(3, 2, 0.2, "two")
     buffer.progress(7, 1, 0.3)
-    assert buffer.latest() == [(3, 2, 0.2, "two"), (7, 1, 0.3, None)]
-    assert buffer.latest([7, 99]) == [(7, 1, 0.3, None)]
+    assert buffer.latest() == [ProgressReport(3, 2, 0.2, "two"), ProgressReport(7, 1, 0.3, None)]
+    assert buffer.latest([7, 99]) == [ProgressReport(7, 1, 0.3, None)]
 
 
 def test_what_was_written_is_gone_unless_something_newer_was_said_meanwhile() -> None:
@@ -28,7 +28,7 @@ def test_what_was_written_is_gone_unless_something_newer_was_said_meanwhile() ->
     said = buffer.latest()
     buffer.progress(2, 1, 0.1)
     buffer.written(said)
-    assert buffer.latest() == [(2, 1, 0.1, None)]
+    assert buffer.latest() == [ProgressReport(2, 1, 0.1, None)]
     assert buffer.has_progress
     buffer.written(buffer.latest())
     assert buffer.is_empty

@@ -17,7 +17,7 @@ from leasehold.actors.leases import dispatcher as dispatcher_module
 from leasehold.actors.leases import poll
 from leasehold.actors.leases import reconciler as reconciler_module
 from leasehold.actors.leases.dispatcher import Dispatcher
-from leasehold.actors.leases.poll import TakesTurns
+from leasehold.actors.leases.sweeper import LeaseSweeper
 from leasehold.actors.leases.watcher import Pulse
 from leasehold.actors.process import Process
 from leasehold.actors.supervise import supervise
@@ -30,19 +30,8 @@ from leasehold.jobs.new_job import NewJob
 from leasehold.settings import Settings
 from tests.support.callers import FragileCaller
 from tests.support.held import held_job
+from tests.support.turns import Turns
 from tests.support.waiting import PATIENCE, eventually, until
-
-
-class Turns:
-    """Notes which turns to reap it was given."""
-
-    every = timedelta()
-
-    def __init__(self) -> None:
-        self.turns: list[bool] = []
-
-    def turn(self, is_ours: bool) -> None:
-        self.turns.append(is_ours)
 
 
 class Dispatching:
@@ -56,7 +45,7 @@ class Dispatching:
         slots: int = 3,
         poll_seconds: float = 30.0,
         back_off_for: Callable[[], float] = float,
-        sweeper: TakesTurns | None = None,
+        sweeper: LeaseSweeper | None = None,
     ) -> None:
         self.database = database
         self.client = Client(database)
@@ -67,7 +56,7 @@ class Dispatching:
         worker = context_of(process, "w1")
         self.identity, self.mode, self.holdings = worker.identity, worker.mode, worker.holdings
         self.backlog = Backlog()
-        self.dispatcher = Dispatcher(worker, self.reserved, self.backlog, Pulse(), back_off_for, sweeper)
+        self.dispatcher = Dispatcher(worker, self.reserved, self.backlog, Pulse(), back_off_for, sweeper or Turns())
         self.started: list[HeldJob] = []
 
     async def slot(self) -> None:
@@ -141,8 +130,8 @@ async def test_where_nothing_is_expected_a_job_costs_one_claim_and_one_look(
             bundle.dispatcher.wake()
             await until(lambda jobs=jobs: len(bundle.started) == jobs)
             bundle.dispatcher.slot_freed()
-            await until(lambda jobs=jobs: bundle.reserved.calls.count("next_claim_in") == jobs)
-        assert bundle.reserved.calls == ["claim_jobs", "next_claim_in"] * 2
+            await until(lambda jobs=jobs: bundle.reserved.calls.count("look_for_work") == jobs)
+        assert bundle.reserved.calls == ["claim_jobs", "look_for_work"] * 2
 
 
 @pytest.mark.usefixtures("no_decay")
@@ -171,7 +160,7 @@ async def test_a_job_that_a_poll_found_although_nobody_rang_is_counted(
 ) -> None:
     monkeypatch.setattr(dispatcher_module, "UNHEARD_AFTER", 0.05)
     async with dispatching(database, poll_seconds=0.08) as bundle:
-        await until(lambda: bundle.reserved.calls.count("next_claim_in") >= 6)
+        await until(lambda: bundle.reserved.calls.count("look_for_work") >= 6)
         await bundle.client.enqueue("echo")
         await until(lambda: len(bundle.started) == 1)
         assert bundle.dispatcher.statistics().lost_wake_ups == 1
@@ -252,7 +241,7 @@ async def test_a_job_that_others_were_rung_for_is_no_lost_wake_up(
         return 0.0
 
     async with dispatching(database, poll_seconds=0.08, back_off_for=hear_of_others_first) as bundle:
-        await until(lambda: bundle.reserved.calls.count("next_claim_in") >= 6)
+        await until(lambda: bundle.reserved.calls.count("look_for_work") >= 6)
         await bundle.client.enqueue("echo")
         await until(lambda: len(bundle.started) == 1)
         assert bundle.dispatcher.statistics().lost_wake_ups == 0
@@ -360,7 +349,6 @@ async def test_a_poll_asks_for_the_turn_to_reap_in_the_same_statement(database: 
     turns = sweeper.turns
     async with dispatching(database, poll_seconds=0.02, sweeper=sweeper) as bundle:
         await until(lambda: turns[:3] == [False, False, False])
-        assert "next_claim_in" not in bundle.reserved.calls
         await bundle.client.enqueue("echo")
         await until(lambda: len(bundle.started) == 1)
         await database.execute(

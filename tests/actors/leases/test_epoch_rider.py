@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,15 +12,7 @@ from leasehold.actors.leases.poll import EpochRider, PollDecay, SharedPoll
 from leasehold.database import Database
 from leasehold.errors import DatabaseUnavailable, EpochOver
 from tests.support.epochs import fail_over
-
-
-class Turns:
-    """Of nobody."""
-
-    every = timedelta(minutes=1)
-
-    def turn(self, is_ours: bool) -> None:
-        pass
+from tests.support.turns import Turns
 
 
 async def riding(database: Database) -> tuple[EpochWatch, SharedPoll]:

@@ -50,7 +50,7 @@ class Keeping:
             count,
             lease,
         )
-        claimed = [HeldJob(row, builtin_app().find("echo"), now, 0.0) for row in rows]
+        claimed = [HeldJob(row, builtin_app().find("echo"), now, 0.0, self.incarnation) for row in rows]
         for held in claimed:
             held.started = now if started else None
         self.holdings.add(claimed)

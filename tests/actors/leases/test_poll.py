@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
 
 import pytest
 
@@ -19,18 +18,7 @@ from leasehold.database import Database, Row
 from tests.support.callers import FragileCaller
 from tests.support.sql_jobs import enqueue
 from tests.support.sql_worker import SqlWorker
-
-
-class Turns:
-    """Notes whether it was told to reap."""
-
-    every = timedelta()
-
-    def __init__(self) -> None:
-        self.told: list[bool] = []
-
-    def turn(self, is_ours: bool) -> None:
-        self.told.append(is_ours)
+from tests.support.turns import Turns
 
 
 class Passenger:
@@ -68,7 +56,7 @@ async def test_it_is_its_turn_to_reap_where_a_lease_has_run_out(database: Databa
     await look.ask()
     await database.execute("update leasehold.jobs set claimed_at = now() - interval '61 s', lease_expires_at = now()")
     await look.ask()
-    assert turns.told == [False, True]
+    assert turns.turns == [False, True]
 
 
 @pytest.mark.parametrize(("age", "due"), [(0.0, False), (3.9, False), (4.1, True), (9.0, True), (float("inf"), True)])

@@ -64,7 +64,7 @@ async def test_a_sibling_ends_with_its_handler() -> None:
 
 async def watching(running: list[HeldJob], pulse: Pulse, check: Callable[[], Awaitable[None]]) -> None:
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(Watcher(lambda: running, [1], pulse, nursery).run)
+        nursery.start_soon(Watcher(lambda: running, [1], pulse, nursery, bool, bool).run)
         await check()
         nursery.cancel_scope.cancel()
 
@@ -95,7 +95,7 @@ async def test_each_change_of_how_many_handlers_run_on_without_their_jobs_is_sai
     running = [held_job(1), held_job(2)]
     pulse = Pulse()
     async with trio.open_nursery() as nursery:
-        watcher = Watcher(lambda: running, [], pulse, nursery, strayed=lambda: said.append(trio.current_time()))
+        watcher = Watcher(lambda: running, [], pulse, nursery, lambda: said.append(trio.current_time()), bool)
         nursery.start_soon(watcher.run)
         await trio.sleep(1.05)
         assert (said, pulse.is_resting) == ([], True)
@@ -152,7 +152,7 @@ async def test_who_did_not_turn_for_a_second_says_so(autojump_clock: MockClock) 
     said: list[float] = []
     pulse = Pulse()
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(Watcher(list, [1], pulse, nursery, lambda: said.append(trio.current_time())).run)
+        nursery.start_soon(Watcher(list, [1], pulse, nursery, lambda: said.append(trio.current_time()), bool).run)
         await trio.sleep(1.55)
         assert said == []
         pulse.at -= 2.0  # as if this process had been stopped

@@ -17,7 +17,6 @@ from sqlalchemy.orm import Session
 from sqlalchemy.pool import NullPool
 
 from leasehold import App, CompletionValues, ContinueWith, Job
-from leasehold.actors.identity import WorkerIdentity
 from leasehold.errors import BadInput, InvalidArgs
 from tests.support.codecs import set_codecs
 from tests.support.held import held_job
@@ -235,4 +234,4 @@ async def test_there_is_one_completion_only(database_url: str) -> None:
 
 def test_a_job_without_a_worker_at_hand_says_so() -> None:
     with pytest.raises(BadInput, match="no worker at hand"):
-        held_job(7).job(WorkerIdentity("w1")).completion()
+        held_job(7).job("w1").completion()

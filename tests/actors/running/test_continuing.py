@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
 import msgspec
 import pytest
 
 from leasehold import App, ContinueWith, Discard, Job, NewJob, ended
-from leasehold.actors.identity import WorkerIdentity
 from leasehold.errors import BadInput
 from leasehold.jobs.job_host import Token
 from tests.support.held import held_job
@@ -320,7 +318,7 @@ async def test_a_continuation_that_cannot_be_written_fails_the_job_for_good(data
 
 
 async def test_a_job_that_no_worker_made_says_what_it_cannot_do() -> None:
-    job = held_job(3).job(WorkerIdentity("w1", UUID(int=1)))
+    job = held_job(3).job("w1")
     assert job.token == Token(3, 1, "00000000-0000-0000-0000-000000000001")
     assert job.continue_with(NewJob(kind="next")) == ContinueWith(NewJob(kind="next"))
     with pytest.raises(BadInput, match="no worker at hand"):

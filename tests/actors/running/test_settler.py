@@ -35,7 +35,7 @@ from leasehold.errors import ActorFailed, DatabaseUnavailable
 from leasehold.jobs.endings import RetryPolicy
 from leasehold.jobs.new_job import NewJob
 from tests.support.callers import FragileCaller
-from tests.support.held import held_job
+from tests.support.held import INCARNATION, held_job
 from tests.support.proxy import proxied
 from tests.support.waiting import PATIENCE, until
 
@@ -68,7 +68,7 @@ class Settling:
         await self.client.enqueue_many([NewJob(kind="echo", **fields)] * count)
         rows = await self.database.call("claim_jobs", self.incarnation, "w1", batch=count)
         app = builtin_app()
-        claimed = [HeldJob(row, app.find(row["kind"]), 0.0, 20.0) for row in rows]
+        claimed = [HeldJob(row, app.find(row["kind"]), 0.0, 20.0, self.incarnation) for row in rows]
         self.holdings.add(claimed)
         return claimed
 
@@ -442,7 +442,7 @@ class Recorder(Caller):
 
 
 async def test_a_kind_without_a_back_off_of_its_own_gets_that_of_the_worker() -> None:
-    identity = WorkerIdentity("w1", retry=RetryPolicy(initial=1, multiplier=3, cap=60))
+    identity = WorkerIdentity("w1", INCARNATION, retry=RetryPolicy(initial=1, multiplier=3, cap=60))
     recorder, app = Recorder(), App()
     own = app.kind("own", retry=RetryPolicy(initial=5))(nothing)
     none = app.kind("none")(nothing)
@@ -455,7 +455,7 @@ async def test_a_kind_without_a_back_off_of_its_own_gets_that_of_the_worker() ->
 
 
 async def test_a_linear_back_off_is_sent_with_its_step() -> None:
-    identity = WorkerIdentity("w1", retry=RetryPolicy(initial=1))
+    identity = WorkerIdentity("w1", INCARNATION, retry=RetryPolicy(initial=1))
     recorder, app = Recorder(), App()
     linear, none = app.kind("own", retry=RetryPolicy.linear(step=5, cap=60))(nothing), app.kind("none")(nothing)
     settler = Settler(recorder, identity, Holdings())

@@ -11,7 +11,7 @@ from trio.testing import MockClock
 from leasehold.actors.attempts.held_job import SHUTDOWN, HeldJob
 from leasehold.actors.attempts.outcome import Blocked, Completed, Failed, Outcome, Released, Rescheduled
 from leasehold.actors.attempts.run_clock import DEADLINE_PASSED, TOO_LATE
-from leasehold.actors.running.job_host import WorkerJobHost
+from leasehold.actors.running.large_values import LargeValues
 from leasehold.jobs.endings import Discard, Reschedule, Retry, WaitFor
 from leasehold.jobs.job import Job
 from leasehold.payloads.claim_checks import START
@@ -241,10 +241,10 @@ async def test_a_job_whose_large_args_are_fetched_when_the_worker_stops_is_hande
     async def never() -> None:
         raise AssertionError
 
-    async def stop(_host: WorkerJobHost, held: HeldJob) -> None:
+    async def stop(_values: LargeValues, held: HeldJob) -> None:
         held.lose(SHUTDOWN)
 
-    monkeypatch.setattr(WorkerJobHost, "fetch_args", stop)
+    monkeypatch.setattr(LargeValues, "fetch_args", stop)
     running = Running()
     held = held_job(kind=a_kind(never), args=START)
     await running.run(held)

@@ -76,8 +76,6 @@ async def test_a_schedule_fires_at_its_time(database: Database) -> None:
     await create_soon(database)
     async with ticking(database) as bundle:
         assert await bundle.ticks(1) == [("s", "fired", None, 1)]
-        await until(lambda: bundle.scheduler.statistics().fired == 1)
-        assert bundle.scheduler.statistics().planned == 1
     [entry] = await database.call("list_schedule_ticks")
     assert entry["fired_at"] >= entry["tick_at"]
     assert entry["fired_by"].startswith("scheduler ")
@@ -222,7 +220,6 @@ async def test_of_many_schedulers_one_fires_each_tick(database: Database) -> Non
     async with AsyncExitStack() as stack:
         bundles = [await stack.enter_async_context(ticking(database)) for _ in range(4)]
         await bundles[0].ticks(20)
-        await until(lambda: sum(bundle.scheduler.statistics().fired for bundle in bundles) == 20)
     assert len(await history(database)) == len(await jobs_made(database)) == 20
 
 

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import logging
-from typing import Literal
+from collections.abc import Callable
+from typing import Literal, cast
 
 import pytest
 
 from leasehold.actors.identity import WorkerMode
-from leasehold.actors.worker.backpressure import BackoffState, Backpressure, BackpressureLimits, Readable, decide
+from leasehold.actors.running.slot import Roster
+from leasehold.actors.worker.backpressure import BackoffState, Backpressure, BackpressureLimits, decide
 from leasehold.actors.worker.machine import Load, Reading
 from tests.support.machines import FakeClock, FakeResources
 
@@ -16,14 +18,17 @@ LIMITS = BackpressureLimits(memory=0.85, cpu=0.90, seconds=10.0)
 class Loaded:
     """The backpressure of a worker, and all that acts on it."""
 
-    def __init__(self, limits: BackpressureLimits = LIMITS, resources: Readable | None = None) -> None:
+    def __init__(self, limits: BackpressureLimits = LIMITS, read: Callable[[], Reading] | None = None) -> None:
         self.resources = FakeResources()
         self.clock = FakeClock()
         self.is_busy = False
         self.begun = 0
         self.changes = 0
         self.mode = WorkerMode(1)
-        self.backpressure = Backpressure(resources or self.resources, limits, self.mode, self, self.changed, self.clock)
+        roster = cast("Roster", self)
+        self.backpressure = Backpressure(
+            read or self.resources.read, limits, self.mode, roster, self.changed, self.clock
+        )
 
     def changed(self) -> None:
         self.changes += 1
@@ -141,11 +146,10 @@ def test_heartbeats_do_not_keep_it_from_judging(loaded: Loaded) -> None:
 
 
 def test_a_machine_that_does_not_tell_holds_nobody_back(caplog: pytest.LogCaptureFixture) -> None:
-    class Broken:
-        def read(self) -> Reading:
-            raise OSError("no /proc")
+    def broken() -> Reading:
+        raise OSError("no /proc")
 
-    loaded = Loaded(resources=Broken())
+    loaded = Loaded(read=broken)
     for _ in range(3):
         assert loaded.backpressure.back_off_for() == 0.0
         assert loaded.backpressure.load() is None

@@ -240,7 +240,7 @@ async def test_above_its_memory_limit_a_worker_claims_nothing_more_and_resumes_b
     monkeypatch.setattr(backpressure, "LOOK_SECONDS", 0.05)
     resources = FakeResources()
     async with working(
-        database_url, stage.app, resources=resources, memory_backoff=0.85, backoff_seconds=0.2, slots=2
+        database_url, stage.app, read=resources.read, memory_backoff=0.85, backoff_seconds=0.2, slots=2
     ) as running:
         first = await running.client.enqueue("act")
         await until(lambda: stage.running == {first})
@@ -282,7 +282,7 @@ async def test_jobs_go_on_in_batches_while_other_programs_keep_the_cpu_busy(
     @app.kind()
     async def short() -> None: ...
 
-    async with working(database_url, app, resources=Busy(), cpu_backoff=0.9, backoff_seconds=0.2, slots=1) as running:
+    async with working(database_url, app, read=Busy().read, cpu_backoff=0.9, backoff_seconds=0.2, slots=1) as running:
         await until(lambda: said("claiming all the same: CPU ") == 1)
         assert said("backing off: CPU ") == 1
         jobs = [await running.client.enqueue("short") for _ in range(3)]

@@ -163,7 +163,7 @@ async def test_a_completion_whose_reply_was_lost_is_told_once(database: Database
     client, holdings, identity = Client(database), Holdings(), WorkerIdentity("w1")
     await client.enqueue_many([NewJob(kind="echo")] * 2)
     rows = await database.call("claim_jobs", identity.incarnation, "w1", batch=2)
-    done, broken = (HeldJob(row, app.find("echo"), 0.0, 20.0) for row in rows)
+    done, broken = (HeldJob(row, app.find("echo"), 0.0, 20.0, identity.incarnation) for row in rows)
     reserved = FragileCaller(database)
     reserved.lose_reply = {"complete_jobs", "fail_jobs"}
     settler = Settler(reserved, identity, holdings, Announcer(app.observers, identity))

@@ -73,7 +73,7 @@ async def test_every_line_of_a_worker_names_it_and_its_job(
     monkeypatch.setattr(backpressure, "LOOK_SECONDS", 0.05)
     resources, may_end = FakeResources(), trio.Event()
     async with working(
-        database_url, app_of(may_end), worker_id="w7", resources=resources, memory_backoff=0.85, backoff_seconds=0.05
+        database_url, app_of(may_end), worker_id="w7", read=resources.read, memory_backoff=0.85, backoff_seconds=0.05
     ) as running:
         await running.run("fragile", max_attempts=2)
         slow = await running.client.enqueue("slow")

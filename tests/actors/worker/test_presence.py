@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
 
 import msgspec
 import trio
@@ -9,28 +8,36 @@ import trio
 from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.leases.poll import ASLEEP_AFTER, PollDecay, SharedPoll
 from leasehold.actors.supervise import supervise
-from leasehold.actors.worker.presence import About, Presence, Vitals, WorkerCommand, package_version
+from leasehold.actors.worker.presence import About, CarryOut, Presence, Vitals, WorkerCommand, package_version
 from leasehold.client import Client
-from leasehold.database import Database
+from leasehold.concurrency.signal import Signal
+from leasehold.database import Caller, Database
 from leasehold.records.workers import WorkerRecord
 from tests.support.callers import FragileCaller
+from tests.support.turns import Turns
 from tests.support.waiting import eventually
 
 READY = Vitals(state="ready", active_jobs=2, slots=4, listening=True, memory=0.5, cpu=0.25)
 DRAINING = msgspec.structs.replace(READY, state="draining")
 
 
-def presence_of(database: Database, identity: WorkerIdentity, vitals: Callable[[], Vitals] = lambda: READY) -> Presence:
-    return Presence(database, identity, About(kinds=["echo"], host="here"), 60.0, vitals)
+def stay(_is_to_listen: bool, _idle_alike: int) -> None:
+    """Listen and poll as before, whatever the place."""
 
 
-class Turns:
-    """Of nobody."""
+async def answer_with_name(command: WorkerCommand) -> object:
+    return command.command
 
-    every = timedelta(minutes=1)
 
-    def turn(self, is_ours: bool) -> None:
-        pass
+def presence_of(
+    database: Caller,
+    identity: WorkerIdentity,
+    vitals: Callable[[], Vitals] = lambda: READY,
+    seconds: float = 60.0,
+    carry_out: CarryOut = answer_with_name,
+) -> Presence:
+    about = About(kinds=["echo"], host="here")
+    return Presence(database, identity, about, seconds, vitals, carry_out, is_urgent=Signal(), place=stay)
 
 
 def an_identity() -> WorkerIdentity:
@@ -120,7 +127,7 @@ async def test_a_command_whose_acknowledgement_got_lost_is_carried_out_once(data
             raise ZeroDivisionError("by nothing")
         return {"n": len(done)}
 
-    presence = Presence(caller, identity, About(kinds=[], host="h"), 60.0, lambda: READY, carry_out)
+    presence = presence_of(caller, identity, carry_out=carry_out)
     await presence.register()
     numbers = [await client.workers.command("w1", name) for name in ("pause", "resume")]
     caller.lose_request.add("acknowledge_command")
@@ -143,7 +150,7 @@ async def test_a_command_that_ends_the_worker_at_once_is_acknowledged_neverthele
             nursery.cancel_scope.cancel()
             return "draining"
 
-        presence = Presence(database, an_identity(), About(kinds=[], host="h"), 60.0, lambda: READY, carry_out)
+        presence = presence_of(database, an_identity(), carry_out=carry_out)
         await presence.register()
         number = await client.workers.command("w1", "decommission")
         nursery.start_soon(supervise, presence)
@@ -168,10 +175,7 @@ async def test_a_heartbeat_that_a_poll_took_along_need_not_be_sent_again(databas
 async def test_a_command_of_which_a_poll_learns_is_carried_out_by_a_heartbeat(database: Database) -> None:
     client, identity = Client(database), an_identity()
 
-    async def carry_out(command: WorkerCommand) -> object:
-        return command.command
-
-    presence = Presence(database, identity, About(kinds=[], host="h"), 600.0, lambda: READY, carry_out)
+    presence = presence_of(database, identity, seconds=600.0)
     await presence.register()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(supervise, presence)
@@ -186,7 +190,7 @@ async def test_a_command_of_which_a_poll_learns_is_carried_out_by_a_heartbeat(da
 
 async def test_a_worker_whose_row_is_gone_learns_of_it_by_a_poll_and_registers_again(database: Database) -> None:
     identity = an_identity()
-    presence = Presence(database, identity, About(kinds=[], host="h"), 600.0, lambda: READY)
+    presence = presence_of(database, identity, seconds=600.0)
     await presence.register()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(supervise, presence)
@@ -210,7 +214,7 @@ async def _has_beaten(presence: Presence) -> bool:
 async def test_what_changes_while_a_poll_has_a_heartbeat_with_it_is_said_again(database: Database) -> None:
     """Else a worker that has begun to listen may be shown as deaf until its next heartbeat, and nobody wakes it."""
     identity, shows = an_identity(), [msgspec.structs.replace(READY, listening=False)]
-    presence = Presence(database, identity, About(kinds=[], host="h"), 600.0, lambda: shows[-1])
+    presence = presence_of(database, identity, lambda: shows[-1], seconds=600.0)
     await presence.register()
     caller = FragileCaller(database)
     caller.before = lambda _: shows.append(READY)
@@ -226,7 +230,7 @@ async def test_what_changes_while_a_poll_has_a_heartbeat_with_it_is_said_again(d
 
 async def test_a_worker_that_is_asleep_beats_more_rarely_and_says_so(database: Database) -> None:
     identity, now = an_identity(), 0.0
-    presence = Presence(database, identity, About(kinds=[], host="h"), 30.0, lambda: READY)
+    presence = presence_of(database, identity, seconds=30.0)
     await presence.register()
     poll = PollDecay(5.0, clock=lambda: now)
     poll.share(5.0, workers=500, heartbeat=30.0)

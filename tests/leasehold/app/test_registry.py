@@ -9,7 +9,6 @@ import trio
 from trio.testing import MockClock
 
 from leasehold import App
-from leasehold.actors.identity import WorkerIdentity
 from leasehold.app import FreeKind
 from leasehold.app import registry as app_module
 from leasehold.app.registry import builtin_app, dummy, echo, find_kind, with_builtins
@@ -217,7 +216,7 @@ def test_a_kind_is_called_like_its_function() -> None:
 
 
 def a_job(attempt: int = 1):
-    return held_job(7, attempt=attempt).job(WorkerIdentity("w1"))
+    return held_job(7, attempt=attempt).job("w1")
 
 
 def test_a_fresh_worker_serves_echo_and_dummy() -> None:

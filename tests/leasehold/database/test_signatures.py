@@ -8,18 +8,9 @@ from leasehold.access.roles import internal_functions
 from leasehold.database import Database
 from leasehold.database.migrations import expected_version
 from leasehold.database.migrations.state import list_signatures
-from leasehold.database.signatures import (
-    CURRENT,
-    HEAD,
-    RELEASED,
-    Fit,
-    Signature,
-    added_parameters,
-    broken_calls,
-    parse,
-    released_schema,
-)
+from leasehold.database.signatures import CURRENT, HEAD, RELEASED, Fit, added_parameters, released_schema
 from leasehold.sql import read_text
+from tests.support.signatures import Signature, broken_calls, parse
 
 FORMER = "claim(worker uuid, batch integer, lease interval =) -> setof (job_id bigint, attempt integer)"
 SCALAR = "renew(worker uuid) -> boolean"
@@ -85,7 +76,7 @@ def test_a_new_required_parameter_is_refused_unless_a_former_signature_is_kept()
 
 def test_what_is_new_in_a_function_is_known_by_name() -> None:
     current = FORMER.replace("lease interval =", "lease interval =, hint text =") + "\nbrand_new(a integer) -> void"
-    assert added_parameters(parse(FORMER), parse(current)) == {"claim": frozenset({"hint"})}
+    assert added_parameters(FORMER, current) == {"claim": frozenset({"hint"})}
 
 
 @pytest.mark.parametrize("line", ["", "claim", "claim()", "claim() ->"])

@@ -4,9 +4,10 @@ from typing import get_args
 
 import pytest
 
-from leasehold.database.signatures import CURRENT, parse
+from leasehold.database.signatures import CURRENT
 from leasehold.drivers import DOCUMENTS, STYLES, TEXT_PLACES, Style, call_text, parameters
 from leasehold.sql import read_text
+from tests.support.signatures import parse
 
 TIME = "timestamp with time zone"
 PLACES: dict[Style, str] = {

@@ -21,7 +21,7 @@ from leasehold.database.migrations.run import MigrationReport, Run
 from leasehold.database.migrations.state import Applied, SchemaState, read_other_tables
 from leasehold.database.migrations.steps import PATIENCE, Steps
 from leasehold.database.signatures import released_schema
-from leasehold.errors import BadInput, LeaseholdError
+from leasehold.errors import BadInput
 
 if TYPE_CHECKING:
     from leasehold.database import Database, OpenTransaction, Transaction
@@ -161,9 +161,4 @@ async def _in_transaction(dsn: str, name: str, work: Callable[[Transaction], Awa
 
 async def _in_database(dsn: str, name: str, work: Callable[[Database], Awaitable[T]]) -> T:
     async with databases.open_database(dsn, pool_size=2, application_name=name) as database:
-        try:
-            return await work(database)
-        except LeaseholdError as error:
-            refusal = error
-    # Raised here, because the nurseries that are open above would put it into a group.
-    raise refusal
+        return await work(database)
