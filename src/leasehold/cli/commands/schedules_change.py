@@ -11,8 +11,14 @@ from cyclopts import Parameter
 from rich.console import RenderableType
 
 from leasehold.cli.commands.enqueue import parse_object, warn_of_stranger
-from leasehold.cli.commands.schedules import preview_report
-from leasehold.cli.commands.schedules_options import PolicyFlags, ScheduleName, TimingFlags, read_flags
+from leasehold.cli.commands.schedules import (
+    TIMING,
+    PolicyFlags,
+    ScheduleName,
+    TimingFlags,
+    preview_report,
+    read_flags,
+)
 from leasehold.cli.commands.schedules_view import PreviewReport, view_created, view_one_schedule
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.loading import load_app
@@ -23,7 +29,6 @@ from leasehold.errors import BadInput
 from leasehold.schedules.definition import FIELDS
 from leasehold.schedules.records import ScheduleRecord
 
-TIMING = TimingFlags()
 POLICY = PolicyFlags()
 DRY_RUN_TICKS = 5
 
