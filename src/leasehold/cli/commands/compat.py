@@ -14,7 +14,7 @@ from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views import plain
-from leasehold.moving.compat import compat_script
+from leasehold.moving.compat import compat_script, run_compat
 
 SchemaName = Annotated[str, Parameter(help="Where their names are looked for.")]
 DryRun = Annotated[bool, Parameter(help="Only print the SQL; needs no database.", negative=())]
@@ -68,5 +68,5 @@ async def _change(context: CommandContext, schema: str, *, dry_run: bool, remove
         context.terminal.stdout.write(compat_script(schema, remove=remove))
         return None
     await context.check_schema()
-    await context.services.run_compat(context.dsn(), schema, remove=remove)
+    await run_compat(context.dsn(), schema, remove=remove)
     return CompatChange(schema=schema, installed=not remove)

@@ -131,8 +131,10 @@ def find_folder(context: CommandContext) -> str:
     """The whole path of the data folder, unless a database is configured."""
     if context.settings.database_url is not None:
         return "(not used)"
+    from leasehold.database.embedded import find_data_folder  # noqa: PLC0415  where it is wanted
+
     try:
-        return str(context.services.find_data_folder(context.named_folder))
+        return str(find_data_folder(context.named_folder))
     except SettingsError as error:
         return f"({error})"
 
@@ -197,7 +199,9 @@ async def migrate(
     if emit:
         if dry_run or to is not None:
             raise BadInput("--emit prints the whole schema; it goes with neither --dry-run nor --to")
-        context.terminal.stdout.write(context.services.emit())
+        from leasehold.database.migrations import emit as whole_schema  # noqa: PLC0415  with the database
+
+        context.terminal.stdout.write(whole_schema())
         return None
     dsn = context.direct_dsn(create=not dry_run)
     report = await context.services.migrate(dsn, context.say, to=to, dry_run=dry_run, patience=patience)

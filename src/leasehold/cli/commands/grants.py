@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from rich.console import RenderableType
 from rich.text import Text
 
-from leasehold.access.roles import DEFAULT_PREFIX, functions_of, read_roles
+from leasehold.access.roles import DEFAULT_PREFIX, emit_grants, functions_of, read_roles
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import shown_as
@@ -68,7 +68,7 @@ async def grants(
     if emit and apply:
         raise BadInput("--emit prints, --apply does it; choose one")
     if emit:
-        context.terminal.stdout.write(context.services.emit_grants(prefix or DEFAULT_PREFIX))
+        context.terminal.stdout.write(emit_grants(prefix or DEFAULT_PREFIX))
         return None
     await context.check_schema()
     found = await context.services.find_prefix(context.dsn())
