@@ -17,9 +17,8 @@ from rich.text import Text
 from leasehold.cli.commands.enqueue import parse_object
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.exit_codes import ExitCode, exit_code_of
-from leasehold.cli.runtime.loading import load_app
 from leasehold.cli.runtime.options import AN_ID, AN_INTEGER, INJECTED, WHOLE
-from leasehold.cli.runtime.outcome import Outcome, shown_as
+from leasehold.cli.runtime.outcome import Outcome, one_of, shown_as
 from leasehold.cli.views import parse_instant, plain, state_text, table
 from leasehold.errors import BadInput, Conflict, NotFound
 from leasehold.records.jobs import ChangedJob
@@ -315,12 +314,7 @@ async def jobs_trigger(
     return [JobChange(job_id=each, changed=True, was="scheduled", now=state) for each, state in states.items()]
 
 
-def view_edited(change: JobChange, now: datetime) -> Sequence[RenderableType]:
-    """One line."""
-    return view_changes([change], now)
-
-
-@shown_as(view_edited)
+@shown_as(one_of(view_changes))
 async def jobs_edit(
     job_id: JobId,
     /,
@@ -342,8 +336,7 @@ async def jobs_edit(
     Example:
       leasehold jobs edit 42 --args '{"shop": 8}' --reason "wrong shop"
     """
-    place = context.settings.app
-    async with context.client(load_app(place) if place else None) as client:
+    async with context.client(context.settings.app) as client:
         was = (await client.get(job_id)).state
         now = await client.jobs.edit(
             job_id,

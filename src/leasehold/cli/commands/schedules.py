@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from datetime import date, timedelta
-from pathlib import Path
+from functools import partial
 from typing import Annotated, Any
 
 import msgspec
 from cyclopts import Parameter
 
-from leasehold.cli.commands.enqueue import parse_object
+from leasehold.cli.commands.enqueue import parse_object, read_text
 from leasehold.cli.commands.schedules_view import (
     PreviewReport,
     ScheduleReport,
@@ -79,20 +79,10 @@ def _seconds(text: str) -> float:
     return parse_duration(text) / timedelta(seconds=1)
 
 
-def read_query(text: str) -> str:
-    """The query itself, or what the file holds that it names. Raises BadInput."""
-    if not text.startswith("@"):
-        return text
-    try:
-        return Path(text[1:]).read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise BadInput(f"cannot read the query from {text[1:]}: {error}") from error
-
-
 _READERS: dict[str, Callable[[Any], object]] = {
     **dict.fromkeys(("every", "stagger", "grace", "timeout", "query_timeout"), _seconds),
     **dict.fromkeys(("at", "starts_at", "ends_at"), parse_instant),
-    "query": read_query,
+    "query": partial(read_text, "the query"),
     "metadata": lambda text: parse_object("metadata", text),
 }
 
