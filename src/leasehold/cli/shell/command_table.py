@@ -47,12 +47,12 @@ _TABLE = {
     "Moving in": [
         ("commands.sources", "import define, import list, import plan, import run"),
         ("commands.sources", "import seal, import open, import schedules"),
-        ("commands.compat", "compat install, compat uninstall"),
+        ("commands.sources", "compat install, compat uninstall"),
     ],
     "Access": [
         ("commands.egress", "egress add, egress list, egress retire, egress test"),
         ("commands.tokens", "tokens create, tokens rotate, tokens list, tokens revoke, tokens log"),
-        ("commands.grants", "grants"),
+        ("commands.database", "grants"),
     ],
 }
 COMMANDS = {
