@@ -122,7 +122,7 @@ class Supervisor:
         self,
         children: Sequence[Child],
         show: ShowLine,
-        delay: Callable[[int], float] | None = None,
+        delay: Callable[[int], float] = jittered_delay,
         *,
         reloads: bool = False,
     ) -> None:
@@ -130,7 +130,7 @@ class Supervisor:
         self._reloads = reloads
         self._restarted = {child.name: trio.Event() for child in children}
         self._show = show
-        self._delay: Callable[[int], float] = delay or jittered_delay
+        self._delay = delay
         self._running: dict[str, trio.Process] = {}
         self._stopping = trio.Event()
         self._exit_code = ExitCode.DONE
