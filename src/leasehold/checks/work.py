@@ -129,25 +129,17 @@ def _contradictions(settings: Settings) -> list[tuple[str, str]]:
 async def check_jobs(database: Database) -> Check:
     """Nothing is overdue for long."""
     [row] = await database.fetch(OVERDUE)
-    return judge_jobs(row["jobs"], await database.fetch(UNCLAIMED, MOST_COUNTED), await _stuck(database))
-
-
-async def _stuck(database: Database) -> Sequence[Any]:
-    """Jobs that no reaper can take back, with the sessions that keep it from them."""
-    return await database.call("list_stuck_leases")
+    stuck = await database.call("list_stuck_leases")
+    return judge_jobs(row["jobs"], await database.fetch(UNCLAIMED, MOST_COUNTED), stuck)
 
 
 def judge_jobs(overdue: int, unclaimed: Sequence[Any], stuck: Sequence[Any] = ()) -> Check:
-    """All that can be said of them: paused work is meant to wait, and no finding."""
+    """All that can be said of them: paused work is meant to wait, and no finding. `stuck` are jobs that no reaper can take back,
+    with the sessions that keep it from them."""
     unserved = [each for each in unclaimed if each["reason"] == "unserved"]
     found = [each["explanation"] for each in stuck[:MOST_NAMED]]
-    advice = (
-        [
-            "a reaper ends such a session after LEASEHOLD_SESSION_GRACE_SECONDS; by hand: select pg_terminate_backend(pid)"
-        ]
-        if stuck
-        else []
-    )
+    by_hand = "by hand: select pg_terminate_backend(pid)"
+    advice = [f"a reaper ends such a session after LEASEHOLD_SESSION_GRACE_SECONDS; {by_hand}"] if stuck else []
     if overdue > len(stuck):
         found.append(f"{overdue - len(stuck)} overdue, and no worker or reaper sees to it")
         advice.append("look at `leasehold audit`")
@@ -182,7 +174,7 @@ async def check_workers(database: Database, settings: Settings) -> Check:
     async with database.transaction() as session:
         await session.execute(STEERED)
         workers = await session.fetch(WORKERS)
-    is_stuck = any(map(_died_with_jobs, workers)) and bool(await _stuck(database))
+    is_stuck = any(map(_died_with_jobs, workers)) and bool(await database.call("list_stuck_leases"))
     return judge_workers(workers, row["is_waited_for"], settings.notify, is_stuck)
 
 
@@ -193,8 +185,8 @@ def _died_with_jobs(worker: Any) -> bool:
 def judge_workers(workers: Sequence[Any], is_waited_for: bool, notify: bool, is_stuck: bool = False) -> Check:
     """All that can be said of them: a worker that died yesterday must not hide that those of today claim nothing."""
     alive = [each for each in workers if each["state"] != "stale"]
-    with_jobs = [each for each in workers if each["state"] == "stale" and _died_with_jobs(each)]
-    quietly = [each for each in workers if each["state"] == "stale" and each not in with_jobs]
+    with_jobs = [each for each in workers if _died_with_jobs(each)]
+    quietly = [each for each in workers if each["state"] == "stale" and not _died_with_jobs(each)]
     is_missing = is_waited_for and not alive
     found, advice = ["none alive, and jobs are pending" if is_missing else f"{len(alive)} alive"], list[str]()
     if with_jobs:

@@ -12,14 +12,13 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from functools import cached_property
 from itertools import chain
 from time import monotonic
 from typing import Any
 
 from leasehold.asks import checked_id, ended_chain, wait_seconds
 from leasehold.concurrency.flavours import new_moment
-from leasehold.database import Caller, Database, Row
+from leasehold.database import Caller, Row
 from leasehold.errors import BadInput, ClientClosed, DatabaseUnavailable, LeaseholdError
 from leasehold.notify.asyncio_listener import AsyncioListener
 from leasehold.notify.channel import Closed, parse_notice
@@ -49,28 +48,57 @@ class Wait:
         self.looked = False
 
 
-class ChainWatch:
-    """Looks for the ends of chains.
+class ChainEnds:
+    """Waits for the ends of chains.
 
-    Enter: `add`, then `await start()` in asyncio where it does not run. Leave: `remove`, at any time. A database that goes
-    away is waited for, except by waits that have never been answered.
+    All waits share a task, which the first one makes; it ends a little after the last. A database that goes away is waited for,
+    except by waits that have never been answered.
 
     Args:
+        database: a pool of connections; over anything else only `timeout=0` works.
         listens: whether to listen; without, it polls only.
     """
 
-    def __init__(self, database: Database, *, listens: bool = True) -> None:
-        self._database = database
+    def __init__(self, database: Caller, *, listens: bool = True) -> None:
+        self._database: Any = database
         self._listens = listens
         self._waits: dict[int, set[Wait]] = {}
         self._changed = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
 
-    @property
-    def runs(self) -> bool:
-        """Whether its task is there."""
-        return self._task is not None
+    async def wait(self, chain_id: int, timeout: float | timedelta | None) -> ChainRecord:
+        """The chain as it is when it has ended, however it ended. Raises WaitTimeout, UnknownJob, BadInput."""
+        seconds = wait_seconds(timeout)
+        return ended_chain(chain_id, await self._end_row(checked_id(chain_id), seconds), seconds)
+
+    async def _end_row(self, chain_id: int, seconds: float | None) -> Row | None:
+        if seconds is not None and seconds <= 0:
+            rows = await self._database.call("watch_chains", [chain_id])
+            return rows[0] if rows else None
+        if not hasattr(self._database, "in_asyncio"):
+            raise BadInput(
+                f"only a client on a pool of connections can wait, not one that calls over {self._database!r}"
+            )
+        self._database.refuse_stranger()
+        moment = new_moment()
+        answers: list[Row | Exception] = []
+
+        def answer(outcome: Row | Exception) -> None:
+            answers.append(outcome)
+            moment.set()
+
+        wait = Wait(chain_id, answer)
+        self.add(wait)
+        try:
+            if self._task is None:
+                await self._database.in_asyncio(self.start)
+            await moment.within(seconds)
+        finally:
+            self.remove(wait)
+        if answers and isinstance(answers[0], Exception):
+            raise answers[0]
+        return answers[0] if answers else None  # pyright: ignore[reportReturnType]
 
     def add(self, wait: Wait) -> None:
         """Look for the end of its chain, at once at first. Raises ClientClosed."""
@@ -186,59 +214,3 @@ class ChainWatch:
         for wait in waits:
             wait.due = 0.0
             self._changed.set()
-
-
-class ChainEnds:
-    """Waits for the ends of chains.
-
-    The first wait makes the watch that all later ones share; it ends a little after the last.
-
-    Args:
-        database: a pool of connections; over anything else only `timeout=0` works.
-        listens: whether the watch listens; without, it polls only.
-    """
-
-    def __init__(self, database: Caller, *, listens: bool) -> None:
-        self._database = database
-        self._listens = listens
-
-    async def wait(self, chain_id: int, timeout: float | timedelta | None) -> ChainRecord:
-        """The chain as it is when it has ended, however it ended. Raises WaitTimeout, UnknownJob, BadInput."""
-        seconds = wait_seconds(timeout)
-        return ended_chain(chain_id, await self._end_row(checked_id(chain_id), seconds), seconds)
-
-    async def _end_row(self, chain_id: int, seconds: float | None) -> Row | None:
-        if seconds is not None and seconds <= 0:
-            rows = await self._database.call("watch_chains", [chain_id])
-            return rows[0] if rows else None
-        moment = new_moment()
-        answers: list[Row | Exception] = []
-
-        def answer(outcome: Row | Exception) -> None:
-            answers.append(outcome)
-            moment.set()
-
-        wait = Wait(chain_id, answer)
-        self._pool().refuse_stranger()
-        watch = self._watch
-        watch.add(wait)
-        try:
-            if not watch.runs:
-                await self._pool().in_asyncio(watch.start)
-            await moment.within(seconds)
-        finally:
-            watch.remove(wait)
-        if answers and isinstance(answers[0], Exception):
-            raise answers[0]
-        return answers[0] if answers else None  # pyright: ignore[reportReturnType]
-
-    @cached_property
-    def _watch(self) -> ChainWatch:
-        return ChainWatch(self._pool(), listens=self._listens)
-
-    def _pool(self) -> Any:
-        if not hasattr(self._database, "in_asyncio"):
-            raise BadInput(
-                f"only a client on a pool of connections can wait, not one that calls over {self._database!r}"
-            )
-        return self._database

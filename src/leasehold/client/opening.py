@@ -78,18 +78,7 @@ def open_client(
         async with open_client("postgresql://…", app=app) as client:
             job_id = await client.enqueue(greet.new(name="Ada"), priority=5)
     """
-    return _Opening(
-        partial(
-            _open,
-            dsn,
-            app=app,
-            pool_size=pool_size,
-            listens=listens,
-            direct_dsn=direct_dsn,
-            payloads=payloads,
-            timeout=_checked(timeout),
-        )
-    )
+    return _Opening(partial(_open, dsn, app, pool_size, listens, direct_dsn, payloads, _checked(timeout)))
 
 
 def connect(
@@ -116,18 +105,7 @@ def connect(
         job_id = await client.enqueue(greet.new(name="Ada"), priority=5)
         await client.close()
     """
-    return Connecting(
-        partial(
-            _connect,
-            dsn,
-            app=app,
-            pool_size=pool_size,
-            listens=listens,
-            direct_dsn=direct_dsn,
-            payloads=payloads,
-            timeout=_checked(timeout),
-        )
-    )
+    return Connecting(partial(_connect, dsn, app, pool_size, listens, direct_dsn, payloads, _checked(timeout)))
 
 
 class Connecting(AbstractAsyncContextManager[Client], Awaitable[Client]):
@@ -159,9 +137,9 @@ class Connecting(AbstractAsyncContextManager[Client], Awaitable[Client]):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
-async def _connect(dsn: str | None, **options: Any) -> Client:
+async def _connect(*options: Any) -> Client:
     held = AsyncExitStack()
-    opens = partial(_open, dsn, **options, closes=held.aclose)
+    opens = partial(_open, *options, held.aclose)
     if running_flavour() == "trio":
         from leasehold.concurrency.trio_apart import open_beside  # noqa: PLC0415  a program under asyncio needs none
 
@@ -210,7 +188,6 @@ class _Opening(AbstractAsyncContextManager[Client]):
 @asynccontextmanager
 async def _open(
     dsn: str | None,
-    *,
     app: App | None,
     pool_size: int,
     listens: bool,

@@ -58,10 +58,6 @@ class SharedStatements(Generic[Item, Result]):
         self._waiting: deque[_Waiting[Item, Result]] = deque()
         self._driver: asyncio.Task[None] | None = None
 
-    def __len__(self) -> int:
-        """How many wait for a statement that is not sent yet."""
-        return len(self._waiting)
-
     @property
     def is_sending(self) -> bool:
         """Whether a statement is in flight, or about to be."""

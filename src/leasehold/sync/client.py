@@ -6,7 +6,6 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 from functools import cached_property, partial
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from leasehold import asks
@@ -64,22 +63,12 @@ class SyncClient(SyncPart):
         direct_dsn: str | None = None,
         payloads: str | None = None,
     ) -> None:
-        super().__init__(
-            SyncCore(
-                dsn=dsn,
-                app=app,
-                pool_size=pool_size,
-                timeout=timeout,
-                listens=listens,
-                direct_dsn=direct_dsn,
-                payloads=payloads,
-            )
-        )
+        super().__init__(SyncCore(dsn, app, pool_size, timeout, listens, direct_dsn, payloads))
 
     def __enter__(self) -> SyncClient:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def close(self) -> None:

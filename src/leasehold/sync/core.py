@@ -35,7 +35,7 @@ T = TypeVar("T")
 R = TypeVar("R", bound=msgspec.Struct)
 
 
-@dataclass(eq=False, kw_only=True, repr=False)
+@dataclass(eq=False, repr=False)
 class SyncCore:
     """The database that a synchronous client calls, and what surrounds its calls. Arguments as `SyncClient`."""
 

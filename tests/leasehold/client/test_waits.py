@@ -42,13 +42,12 @@ def sql(client: Client) -> Any:
 
 
 def watch_of(client: Client) -> Any:
-    return client._core.ends._watch  # pyright: ignore[reportPrivateUsage]
+    return client._core.ends  # pyright: ignore[reportPrivateUsage]
 
 
 async def has_looked(client: Client) -> bool:
     """Whether somebody waits whose chain was open at the first look."""
-    watch = watch_of(client)
-    return watch is not None and any(wait.looked for waits in watch._waits.values() for wait in waits)
+    return any(wait.looked for waits in watch_of(client)._waits.values() for wait in waits)
 
 
 async def until(question: Callable[[], Awaitable[object]], answer: object = True) -> None:
@@ -256,7 +255,7 @@ async def test_when_nobody_waits_any_more_the_connection_is_closed_and_opened_ag
             await client.chains.complete(chain_id, number)
         assert outputs == [number]
         await until(lambda: listeners(client), 0)
-        assert not watch_of(client).runs
+        assert watch_of(client)._task is None
 
 
 @with_client()

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from leasehold.cli.commands.enqueue import enqueue
-from leasehold.cli.commands.jobs_edit import jobs_edit
+from leasehold.cli.commands.jobs_change import jobs_edit
 from leasehold.errors import LeaseholdError
 from leasehold.gateway.nouns.jobs import EditBody
 from leasehold.gateway.nouns.jobs_enqueue import JobBody, new_job

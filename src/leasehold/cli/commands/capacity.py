@@ -80,12 +80,6 @@ class QueueCapacity(CapacityPlan, frozen=True, kw_only=True):
 
     unclaimed: list[UnclaimedKind]
 
-    @classmethod
-    def of(cls, found: CapacityPlan, unclaimed: Sequence[UnclaimedKind]) -> QueueCapacity:
-        """The same, to be shown."""
-        own = [each for each in unclaimed if each.queue == found.capacity.queue]
-        return cls(**msgspec.structs.asdict(found), unclaimed=own)
-
 
 def _view_queue(report: QueueCapacity) -> Sequence[RenderableType]:
     """The queue as it is, what it needs, and what becomes of it."""
@@ -216,7 +210,8 @@ async def capacity(
         if found is None:
             known = sorted(each.queue for each in await client.capacity.list())
             raise NotFound(f"nothing is known of a queue {queue}{suggest(queue, known)}")
-        return QueueCapacity.of(found, await client.metrics.unclaimed_kinds())
+        unclaimed = [each for each in await client.metrics.unclaimed_kinds() if each.queue == queue]
+        return QueueCapacity(**msgspec.structs.asdict(found), unclaimed=unclaimed)
 
 
 def parse_hours(text: str) -> list[float]:

@@ -14,9 +14,8 @@ from rich.text import Text
 from leasehold.cli.commands.enqueue import parse_object
 from leasehold.cli.commands.jobs import error_message, when
 from leasehold.cli.runtime.context import CommandContext
-from leasehold.cli.runtime.loading import load_app
 from leasehold.cli.runtime.options import AN_ID, AN_INTEGER, INJECTED
-from leasehold.cli.runtime.outcome import shown_as
+from leasehold.cli.runtime.outcome import one_of, shown_as
 from leasehold.cli.views import ago, json_text, parse_duration, plain, state_text, table
 from leasehold.errors import BadInput
 from leasehold.records.jobs import BlockerRecord, ChainRecord, JobRecord
@@ -49,11 +48,6 @@ def view_chains(chains: list[ChainRecord], now: datetime) -> Sequence[Renderable
         for chain in chains
     ]
     return [table(["chain", "state", "kind", "queue", "jobs", "last job", "when"], rows, right=("chain", "jobs"))]
-
-
-def view_one_chain(chain: ChainRecord, now: datetime) -> Sequence[RenderableType]:
-    """One line."""
-    return view_chains([chain], now)
 
 
 def view_chain(report: ChainReport, now: datetime) -> Sequence[RenderableType]:
@@ -223,7 +217,7 @@ def view_deleted(report: DeletedChains, _now: datetime) -> Sequence[RenderableTy
     return [plain(f"deleted {count} chain{'' if count == 1 else 's'}: {named}")]
 
 
-@shown_as(view_one_chain)
+@shown_as(one_of(view_chains))
 async def chains_complete(
     chain_id: ChainId,
     output: Annotated[str, Parameter(help="What the chain ends with, JSON.")] = "null",
@@ -244,13 +238,12 @@ async def chains_complete(
     from leasehold.jobs.new_job import NewJob  # noqa: PLC0415
 
     follower = None if next is None else NewJob(kind=next, args=parse_object("args", args))
-    place = context.settings.app
-    async with context.client(load_app(place) if place else None) as client:
+    async with context.client(context.settings.app) as client:
         await client.chains.complete(chain_id, _parse(output), continue_with=follower)
         return await client.chains.get(chain_id)
 
 
-@shown_as(view_one_chain)
+@shown_as(one_of(view_chains))
 async def chains_cancel(
     chain_id: ChainId,
     /,

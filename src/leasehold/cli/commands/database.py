@@ -1,4 +1,4 @@
-"""`leasehold dsn`, `psql`, `config show` and `migrate`."""
+"""`leasehold dsn`, `psql`, `config show`, `migrate` and `grants`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from cyclopts import Parameter
 from rich.console import RenderableType
 from rich.text import Text
 
+from leasehold.access.roles import DEFAULT_PREFIX, emit_grants, functions_of, read_roles
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import AN_INTEGER, INJECTED
 from leasehold.cli.runtime.outcome import Finally, shown_as
@@ -131,8 +132,10 @@ def find_folder(context: CommandContext) -> str:
     """The whole path of the data folder, unless a database is configured."""
     if context.settings.database_url is not None:
         return "(not used)"
+    from leasehold.database.embedded import find_data_folder  # noqa: PLC0415  where it is wanted
+
     try:
-        return str(context.services.find_data_folder(context.named_folder))
+        return str(find_data_folder(context.named_folder))
     except SettingsError as error:
         return f"({error})"
 
@@ -197,7 +200,9 @@ async def migrate(
     if emit:
         if dry_run or to is not None:
             raise BadInput("--emit prints the whole schema; it goes with neither --dry-run nor --to")
-        context.terminal.stdout.write(context.services.emit())
+        from leasehold.database.migrations import emit as whole_schema  # noqa: PLC0415  with the database
+
+        context.terminal.stdout.write(whole_schema())
         return None
     dsn = context.direct_dsn(create=not dry_run)
     report = await context.services.migrate(dsn, context.say, to=to, dry_run=dry_run, patience=patience)
@@ -208,3 +213,74 @@ async def migrate(
         await trio.sleep_forever()
     counts = {"views": len(report.views), "functions": len(report.functions)}
     return msgspec.convert(msgspec.structs.asdict(report) | counts, SchemaChange)
+
+
+class Role(msgspec.Struct, frozen=True, kw_only=True):
+    """A Postgres role: what it is for, what it includes, and how many functions it may call (the owner: all)."""
+
+    name: str
+    purpose: str
+    includes: list[str]
+    functions: list[str]
+
+
+class GrantsReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The roles, and whether they are in force in this database."""
+
+    in_force: bool
+    roles: list[Role]
+
+
+def view_grants(report: GrantsReport, _now: datetime) -> Sequence[RenderableType]:
+    """One line for each role, then whether they are in force."""
+    rows = [[plain(each.name), str(len(each.functions) or "all"), plain(each.purpose)] for each in report.roles]
+    parts: list[RenderableType] = [table(["role", "calls", "which"], rows, right=["calls"], cut="which"), Text("")]
+    if not report.in_force:
+        return [*parts, Text("they are not in force here; `leasehold grants --apply` makes them")]
+    return [*parts, Text("they are in force; a login needs only to be a member: create role shop login in role …")]
+
+
+@shown_as(view_grants)
+async def grants(
+    *,
+    emit: Annotated[bool, Parameter(help="Print all of it as SQL; needs no database.", negative=())] = False,
+    apply: Annotated[bool, Parameter(help="Make the roles and give them their rights.", negative=())] = False,
+    prefix: Annotated[
+        str | None, Parameter(help=f"What their names begin with; {DEFAULT_PREFIX} if not given.")
+    ] = None,
+    context: Annotated[CommandContext, INJECTED],
+) -> GrantsReport | None:
+    """Show, print or apply the Postgres roles: who may call which function.
+
+    With the roles, a producer can only enqueue, and only the owner has rights on tables. Applying needs a superuser, or the
+    owner of the schema with the right to make roles. Applying again puts right what was changed by hand, and
+    `leasehold migrate` keeps the roles up to date.
+
+    Example:
+      leasehold grants
+      leasehold grants --emit --prefix shop_ > roles.sql
+      leasehold grants --apply
+    """
+    if emit and apply:
+        raise BadInput("--emit prints, --apply does it; choose one")
+    if emit:
+        context.terminal.stdout.write(emit_grants(prefix or DEFAULT_PREFIX))
+        return None
+    await context.check_schema()
+    found = await context.services.find_prefix(context.dsn())
+    shown = prefix or found or DEFAULT_PREFIX
+    if apply:
+        await context.services.apply_grants(context.dsn(), shown)
+    return GrantsReport(in_force=apply or found is not None, roles=_roles(shown))
+
+
+def _roles(prefix: str) -> list[Role]:
+    return [
+        Role(
+            name=prefix + name,
+            purpose=row.purpose,
+            includes=[prefix + each for each in row.includes],
+            functions=[] if name == "owner" else sorted(functions_of(name)),
+        )
+        for name, row in read_roles().items()
+    ]

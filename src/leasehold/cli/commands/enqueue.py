@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, TextIO, cast
 
 import msgspec
 from cyclopts import Parameter
@@ -16,10 +16,8 @@ from rich.text import Text
 
 from leasehold.app.registry import builtin_app
 from leasehold.cli.runtime.context import CommandContext
-from leasehold.cli.runtime.loading import load_app
 from leasehold.cli.runtime.options import AN_INTEGER, INJECTED, setting
 from leasehold.cli.runtime.outcome import shown_as
-from leasehold.cli.runtime.terminal import Terminal
 from leasehold.cli.views import parse_duration, parse_instant
 from leasehold.client import Client
 from leasehold.errors import BadInput, LeaseholdError
@@ -79,7 +77,7 @@ async def enqueue(
         raise BadInput("--delay and --run-at exclude each other")
     job = NewJob(
         kind=kind,
-        args=parse_object("args", _read(args, context.terminal)),
+        args=parse_object("args", read_text("args", args, context.terminal.stdin)),
         queue=queue,
         priority=priority,
         key=key,
@@ -93,7 +91,7 @@ async def enqueue(
         metadata=None if metadata is None else parse_object("metadata", metadata),
     )
     place = context.settings_with({"app": app}).app
-    async with context.client(load_app(place) if place else None) as client:
+    async with context.client(place) as client:
         [enqueued] = await client.enqueue_with_outcomes([job])
         if place is None and enqueued.is_new:
             await warn_of_stranger(kind, client, context)
@@ -135,13 +133,14 @@ def _reason(text: str, error: Exception) -> str:
     return str(error)
 
 
-def _read(args: str, terminal: Terminal) -> str:
-    if not args.startswith("@"):
-        return args
+def read_text(what: str, text: str, stdin: TextIO | None = None) -> str:
+    """The text itself, or what the file holds that it names as `@FILE`; `@-` is `stdin`, where there is one. Raises BadInput."""
+    if not text.startswith("@"):
+        return text
     try:
-        return terminal.stdin.read() if args == "@-" else Path(args[1:]).read_text(encoding="utf-8")
+        return stdin.read() if stdin and text == "@-" else Path(text[1:]).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise BadInput(f"cannot read args from {args[1:]}: {error}") from error
+        raise BadInput(f"cannot read {what} from {text[1:]}: {error}") from error
 
 
 def _seconds(span: str | None) -> float | None:

@@ -1,4 +1,4 @@
-"""`leasehold jobs list`, `show`, `why` and `logs`, and how jobs look."""
+"""`leasehold jobs list`, `show`, `why`, `errors` and `logs`, and how jobs look."""
 
 from __future__ import annotations
 
@@ -20,7 +20,16 @@ from leasehold.cli.runtime.outcome import render_more, shown_as
 from leasehold.cli.views import OneLine, ago, clock_time, fields_table, json_text, plain, state_text, table
 from leasehold.observability.logs import escape_controls
 from leasehold.observability.wording import show_instant, show_span
-from leasehold.records.jobs import ENDED, QUEUED, Explanation, JobProgress, JobRecord, LogLine, TimelineEntry
+from leasehold.records.jobs import (
+    ENDED,
+    QUEUED,
+    AttemptError,
+    Explanation,
+    JobProgress,
+    JobRecord,
+    LogLine,
+    TimelineEntry,
+)
 
 BAR_LENGTH = 20
 HEADS = ("job", "state", "kind", "queue", "key", "try", "when", "worker", "note")
@@ -265,6 +274,34 @@ async def jobs_why(job_id: Annotated[int, AN_ID], /, *, context: Annotated[Comma
         return WhyReport(
             job_id=job_id, state=(await client.get(job_id)).state, reasons=await client.jobs.explain(job_id)
         )
+
+
+def view_errors(errors: list[AttemptError], _now: datetime) -> Sequence[RenderableType]:
+    """Each attempt with its error and traceback."""
+    parts: list[RenderableType] = []
+    for each in errors:
+        parts += [Text()] if parts else []
+        parts.append(
+            plain(f"attempt {each.attempt}, {each.at:%Y-%m-%d %H:%M:%S} UTC, {each.worker_id or 'no worker'}", "bold")
+        )
+        parts.append(plain(f"{each.type}: {each.message}", "red"))
+        last = f"{each.type}: {each.message}"
+        lines = [line for line in (each.traceback or "").splitlines() if line.strip() and not line.endswith(last)]
+        parts += [plain("  " + line) for line in lines]
+    return parts
+
+
+@shown_as(view_errors)
+async def jobs_errors(
+    job_id: Annotated[int, Parameter(help="Id of a job."), AN_ID], /, *, context: Annotated[CommandContext, INJECTED]
+) -> list[AttemptError]:
+    """Show the error of each failed attempt of a job, oldest first.
+
+    Example:
+      leasehold jobs errors 42
+    """
+    async with context.client() as client:
+        return await client.jobs.errors(job_id)
 
 
 FOLLOW_SECONDS = 0.5

@@ -11,19 +11,23 @@ from cyclopts import Parameter
 from rich.console import RenderableType
 
 from leasehold.cli.commands.enqueue import parse_object, warn_of_stranger
-from leasehold.cli.commands.schedules import preview_report
-from leasehold.cli.commands.schedules_options import PolicyFlags, ScheduleName, TimingFlags, read_flags
-from leasehold.cli.commands.schedules_view import PreviewReport, view_created, view_one_schedule
+from leasehold.cli.commands.schedules import (
+    TIMING,
+    PolicyFlags,
+    ScheduleName,
+    TimingFlags,
+    preview_report,
+    read_flags,
+)
+from leasehold.cli.commands.schedules_view import PreviewReport, view_created, view_schedules
 from leasehold.cli.runtime.context import CommandContext
-from leasehold.cli.runtime.loading import load_app
 from leasehold.cli.runtime.options import AN_INTEGER, INJECTED
-from leasehold.cli.runtime.outcome import shown_as
+from leasehold.cli.runtime.outcome import one_of, shown_as
 from leasehold.cli.views import plain
 from leasehold.errors import BadInput
 from leasehold.schedules.definition import FIELDS
 from leasehold.schedules.records import ScheduleRecord
 
-TIMING = TimingFlags()
 POLICY = PolicyFlags()
 DRY_RUN_TICKS = 5
 
@@ -70,18 +74,17 @@ async def schedules_create(
         **read_flags(timing, policy),
     }
     given |= {"enabled": False} if disabled else {}
-    place = context.settings.app
-    async with context.client(load_app(place) if place else None) as client:
+    async with context.client(context.settings.app) as client:
         if not dry_run:
             made = await client.schedules.create_from(given)
-            if place is None:
+            if context.settings.app is None:
                 await warn_of_stranger(kind, client, context)
             return made
         ticks = await client.schedules.check(given, count=DRY_RUN_TICKS)
     return preview_report(name, given, ticks)
 
 
-@shown_as(view_one_schedule)
+@shown_as(one_of(view_schedules))
 async def schedules_update(
     name: ScheduleName,
     /,
@@ -113,8 +116,7 @@ async def schedules_update(
     changes |= {} if args is None else {"args": parse_object("args", args)}
     if reset and (changes or revision is not None):
         raise BadInput("--reset goes alone")
-    place = context.settings.app
-    async with context.client(load_app(place) if place else None) as client:
+    async with context.client(context.settings.app) as client:
         if reset:
             return await client.schedules.reset(name)
         return await client.schedules.update(name, revision=revision, **cast("Any", changes))

@@ -124,14 +124,9 @@ def view_schedules(schedules: list[ScheduleRecord], now: datetime) -> Sequence[R
     return [table(["schedule", "when", "kind", "next", "last", "from"], rows)]
 
 
-def view_one_schedule(schedule: ScheduleRecord, now: datetime) -> Sequence[RenderableType]:
-    """One line."""
-    return view_schedules([schedule], now)
-
-
 def view_created(made: ScheduleRecord | PreviewReport, now: datetime) -> Sequence[RenderableType]:
     """The schedule in one line, or the ticks that it would have."""
-    return view_preview(made, now) if isinstance(made, PreviewReport) else view_one_schedule(made, now)
+    return view_preview(made, now) if isinstance(made, PreviewReport) else view_schedules([made], now)
 
 
 def view_schedule(report: ScheduleReport, now: datetime) -> Sequence[RenderableType]:

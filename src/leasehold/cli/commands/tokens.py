@@ -38,13 +38,10 @@ EXPIRED = "no token is active; a gateway stays closed until those that have expi
 STATE_STYLES = {"active": "green", "expired": "yellow", "revoked": "dim"}
 
 
-class MadeToken(msgspec.Struct, frozen=True, kw_only=True):
+class MadeToken(NewToken, frozen=True, kw_only=True):
     """A token just made, the only time that its secret is shown; `also_active`: others of this name."""
 
-    token_id: int
-    name: str
-    secret: str
-    also_active: list[int] = []
+    also_active: list[int]
 
 
 def view_made(report: MadeToken, _now: datetime) -> Sequence[RenderableType]:
@@ -292,7 +289,7 @@ def _made(context: CommandContext, made: NewToken, tokens: Sequence[TokenRecord]
             context.say(
                 f"still active: {', '.join(map(str, others))}; end it with  leasehold tokens revoke {others[0]}"
             )
-    return MadeToken(token_id=made.token_id, name=made.name, secret=made.secret, also_active=others)
+    return MadeToken(**msgspec.structs.asdict(made), also_active=others)
 
 
 async def _suggestion(client: Client, name: str) -> str:

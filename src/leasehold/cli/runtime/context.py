@@ -16,7 +16,6 @@ from leasehold.cli.runtime.terminal import Terminal
 from leasehold.settings import ExplainedSetting, Settings, explain, load_settings, show_value
 
 if TYPE_CHECKING:
-    from leasehold.app import App
     from leasehold.cli.runtime.services import Services
     from leasehold.client import Client
     from leasehold.database import Database
@@ -167,9 +166,11 @@ class CommandContext:
         return report.from_version == 0
 
     @asynccontextmanager
-    async def client(self, app: App | None = None) -> AsyncGenerator[Client]:
-        """A client on the database, once its schema fits; it knows the kinds of `app`."""
+    async def client(self, app: str | None = None) -> AsyncGenerator[Client]:
+        """A client on the database, once its schema fits; it knows the kinds of the app at `app`. Raises as `load_app`."""
+        from leasehold.cli.runtime.loading import load_app  # noqa: PLC0415  where there is one
         from leasehold.payloads.options import payload_options  # noqa: PLC0415  with the client
 
+        loaded = load_app(app) if app else None
         async with self.database() as database:
-            yield self.services.client(database, app, payload_options(self.settings, most_loaded=0))
+            yield self.services.client(database, loaded, payload_options(self.settings, most_loaded=0))

@@ -53,6 +53,13 @@ def shown_as(
     return name_view
 
 
+def one_of(
+    view: Callable[[list[T], datetime], Sequence[RenderableType]],
+) -> Callable[[T, datetime], Sequence[RenderableType]]:
+    """A view of lists, for a command that returns one record."""
+    return lambda record, now: view([record], now)
+
+
 def view_of(command: Callable[..., object]) -> View:
     """The view of a command; one that returns no result has none, and shows nothing."""
     return getattr(command, _VIEW, _view_nothing)

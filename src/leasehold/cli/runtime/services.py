@@ -1,4 +1,4 @@
-"""The one place where commands reach the rest of leasehold. Imports wait until they are needed: `--help` stays quick.
+"""What commands do to the world: databases, processes. Imports wait until they are needed: `--help` stays quick.
 
 Tests pass a subclass.
 """
@@ -45,12 +45,6 @@ class Services:
 
         return embedded_postgres(folder, create=create, hurries=hurries)
 
-    def find_data_folder(self, folder: Path | None) -> Path:
-        """Where that data is or would be."""
-        from leasehold.database.embedded import find_data_folder
-
-        return find_data_folder(folder)
-
     def open_database(
         self, dsn: str, direct_dsn: str | None = None, timeout: float | None = None
     ) -> AbstractAsyncContextManager[Database]:
@@ -67,18 +61,14 @@ class Services:
 
         return Client(database, app=app, payloads=payloads)
 
-    async def schema_state(self, dsn: str) -> SchemaState:
-        """How the schema in the database compares with this code."""
-        from leasehold.database.migrations import schema_state
-
-        return await schema_state(dsn)
-
     async def check_schema(self, dsn: str) -> str | None:
         """What this code has to do without on the schema in the database; None if nothing.
 
         Raises SchemaMismatch if it cannot work on it, and SchemaOutdated where `leasehold migrate` helps.
         """
-        return _judged(await self.schema_state(dsn))
+        from leasehold.database.migrations import schema_state
+
+        return _judged(await schema_state(dsn))
 
     async def check_schema_of(self, database: Database) -> None:
         """As `check_schema`, on a database that is open: a command needs no second connection."""
@@ -101,24 +91,6 @@ class Services:
 
         return await migrate(dsn, to=to, dry_run=dry_run, patience=PATIENCE if patience is None else patience, say=say)
 
-    async def count_other_tables(self, dsn: str) -> int:
-        """How many tables the database has that belong to somebody else."""
-        from leasehold.database.migrations import count_other_tables
-
-        return await count_other_tables(dsn)
-
-    def emit(self) -> str:
-        """The whole schema as one script."""
-        from leasehold.database.migrations import emit
-
-        return emit()
-
-    def emit_grants(self, prefix: str) -> str:
-        """The Postgres roles and their rights as one script."""
-        from leasehold.access.roles import emit_grants
-
-        return emit_grants(prefix)
-
     async def apply_grants(self, dsn: str, prefix: str) -> None:
         """Make the Postgres roles and give them their rights."""
         from leasehold.database.migrations import apply_grants
@@ -130,12 +102,6 @@ class Services:
         from leasehold.database.migrations import find_prefix
 
         return await find_prefix(dsn)
-
-    async def run_compat(self, dsn: str, schema: str, *, remove: bool) -> None:
-        """Make or remove the views and functions of task workers."""
-        from leasehold.moving.compat import run_compat
-
-        await run_compat(dsn, schema, remove=remove)
 
     def run_foreign(self, command: Sequence[str], environ: Mapping[str, str]) -> int:
         """Run somebody else's program on our terminal. Returns its exit code."""

@@ -65,6 +65,8 @@ async def agree_to_migrate(context: CommandContext, *, is_agreed: bool) -> None:
     """
     if context.settings.database_url is None:
         return
+    from leasehold.database.migrations import count_other_tables  # noqa: PLC0415  with the database
+
     name = redact_dsn(context.dsn()) or "the database of the PG* variables"
     context.say(f"the database is {name}")
     dsn = context.direct_dsn()
@@ -73,7 +75,7 @@ async def agree_to_migrate(context: CommandContext, *, is_agreed: bool) -> None:
         return
     if plan.from_version:
         would = f"its schema leasehold would be brought from version {plan.from_version} to {plan.to_version}"
-    elif others := await context.services.count_other_tables(dsn):
+    elif others := await count_other_tables(dsn):
         tables = "1 table of another program" if others == 1 else f"{others} tables of other programs"
         would = f"it has {tables}, and would get a schema leasehold"
     else:

@@ -122,7 +122,7 @@ class Supervisor:
         self,
         children: Sequence[Child],
         show: ShowLine,
-        delay: Callable[[int], float] | None = None,
+        delay: Callable[[int], float] = jittered_delay,
         *,
         reloads: bool = False,
     ) -> None:
@@ -130,20 +130,20 @@ class Supervisor:
         self._reloads = reloads
         self._restarted = {child.name: trio.Event() for child in children}
         self._show = show
-        self._delay: Callable[[int], float] = delay or jittered_delay
+        self._delay = delay
         self._running: dict[str, trio.Process] = {}
         self._stopping = trio.Event()
         self._exit_code = ExitCode.DONE
 
-    async def run(self, beside: Callable[[], Awaitable[None]] | None = None) -> int:
+    async def run(self, *beside: Callable[[], Awaitable[None]]) -> int:
         """Returns 0 after an orderly stop, 130 where it was Ctrl-C that began it, else the code that says what went wrong.
 
-        `beside` runs next to the children from when signals are obeyed, and is cancelled when they are gone.
+        `beside` run next to the children from when signals are obeyed, and are cancelled when they are gone.
         """
         async with trio.open_nursery() as nursery:
             await nursery.start(self._obey_signals)
-            if beside is not None:
-                nursery.start_soon(beside)
+            for each in beside:
+                nursery.start_soon(each)
             async with trio.open_nursery() as children:
                 for child in self._children:
                     children.start_soon(self._keep_running, child)

@@ -50,7 +50,7 @@ async def run_workers(
 
     supervisor = Supervisor(children, show)
     ports = {child.name: port for child, port in zip(children, probe_ports(settings), strict=True) if port}
-    return await supervisor.run(HealthWatch(ports, supervisor, show).run if ports else None)
+    return await supervisor.run(*([HealthWatch(ports, supervisor, show).run] if ports else []))
 
 
 def plan_workers(settings: Settings, environ: Mapping[str, str], switches: Sequence[str] = ()) -> list[Child]:
@@ -155,14 +155,7 @@ async def up(
         beside.append(partial(Reloader(settings.app, show).run, names, supervisor.restart))
     if context.server is not None:
         beside.append(partial(keep_running, context.server, show, supervisor.give_up))
-    return await supervisor.run(partial(run_all, beside))
-
-
-async def run_all(tasks: Sequence[Callable[[], Awaitable[None]]]) -> None:
-    """All of them at once, until the last has ended."""
-    async with trio.open_nursery() as nursery:
-        for task in tasks:
-            nursery.start_soon(task)
+    return await supervisor.run(*beside)
 
 
 async def check_address(settings: Settings) -> None:

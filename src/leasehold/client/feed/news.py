@@ -14,6 +14,7 @@ from typing import Literal
 import msgspec
 
 from leasehold.database import Caller, Row
+from leasehold.database.calls import from_row
 from leasehold.records.jobs import JobProgress, LogLine
 
 NEW_LINES_FOR = 5.0  # seconds in which a line may commit after one with a greater number
@@ -143,8 +144,4 @@ def differences(
 
 def lines_of(rows: Iterable[Row]) -> list[JobLine]:
     """Rows of list_new_logs."""
-    return [
-        JobLine(**{name: value for name, value in row.items() if name != "newest_number"})
-        for row in rows
-        if row["number"] is not None
-    ]
+    return [from_row(JobLine, row) for row in rows if row["number"] is not None]

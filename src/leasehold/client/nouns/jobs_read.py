@@ -246,16 +246,7 @@ class JobReading(Part):
         rows = await self._database.call("get_job_logs", checked_id(job_id), attempt)
         if not rows:
             await self._ask(get_job(job_id))
-        return [
-            LogLine(
-                at=row["at"],
-                attempt=row["attempt"],
-                level=row["level"],
-                message=row["message"],
-                number=row.get("number", 0),
-            )
-            for row in rows
-        ]
+        return [from_row(LogLine, row) for row in rows]
 
     async def blockers(self, job_id: int) -> list[BlockerRecord]:
         """Return the chains that a job waits or waited for, in the order of its slots."""

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, Unpack
 
+import msgspec
+
 from leasehold.client.nouns.schedules_read import SchedulePreviews, ScheduleReading, as_json
 from leasehold.errors import UnknownSchedule
 from leasehold.jobs.arguments import encode_args
@@ -154,11 +156,7 @@ class ScheduleFiring(ScheduleReading):
             UnknownSchedule: there is no schedule of this name.
             BadInput, QueryRefused: its query fails.
         """
-        fired = await self.get(name)
-        [row] = await self._database.call("trigger_schedule", name, by, timeout=_patience(fired))
-        return FiredTick(
-            schedule=fired.name, tick_at=row["tick_at"], job_count=row["job_count"], job_ids=row["job_ids"]
-        )
+        return await self._fire("trigger_schedule", name, by)
 
     async def generate(
         self, name: str, *, batches: int | None = None, date: date | None = None, by: str | None = None
@@ -173,11 +171,12 @@ class ScheduleFiring(ScheduleReading):
         Raises:
             UnknownSchedule, BadInput, QueryRefused: as in `trigger`.
         """
+        return await self._fire("generate_jobs", name, batches, date, by)
+
+    async def _fire(self, function: str, name: str, *values: object) -> FiredTick:
         fired = await self.get(name)
-        [row] = await self._database.call("generate_jobs", name, batches, date, by, timeout=_patience(fired))
-        return FiredTick(
-            schedule=fired.name, **{each: row[each] for each in ("tick_at", "job_count", "job_ids", "is_new")}
-        )
+        [row] = await self._database.call(function, name, *values, timeout=_patience(fired))
+        return msgspec.convert({**row, "schedule": fired.name}, FiredTick)
 
     async def enqueue_rows(
         self,

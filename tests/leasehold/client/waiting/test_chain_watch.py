@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from leasehold.client import chain_ends as chain_watch
-from leasehold.client.chain_ends import ChainWatch, Wait
+from leasehold.client.chain_ends import ChainEnds, Wait
 from leasehold.database import Database
 from leasehold.errors import ClientClosed, DatabaseUnavailable, QueryRefused
 from tests.support.flavours import in_flavour
@@ -41,7 +41,7 @@ class Scripted:
         await asyncio.Event().wait()  # it never says that it listens, so only what is heard makes anybody look
 
 
-Work = Callable[[Scripted, ChainWatch], Awaitable[None]]
+Work = Callable[[Scripted, ChainEnds], Awaitable[None]]
 
 
 def watching(test: Work) -> Callable[[], None]:
@@ -49,16 +49,16 @@ def watching(test: Work) -> Callable[[], None]:
 
     async def main() -> None:
         database = Scripted()
-        watch = ChainWatch(cast(Database, database))
+        watch = ChainEnds(cast(Database, database))
         async with asyncio.timeout(PATIENCE):
             await test(database, watch)
             await watch.close()
-        assert (database.closers, watch.runs) == ([], False)
+        assert (database.closers, watch._task) == ([], None)  # pyright: ignore[reportPrivateUsage]
 
     return lambda: in_flavour("asyncio", main)
 
 
-def begin(watch: ChainWatch, chain_id: int) -> asyncio.Future[Any]:
+def begin(watch: ChainEnds, chain_id: int) -> asyncio.Future[Any]:
     """A wait, and what it is told."""
     told: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
     watch.add(Wait(chain_id, told.set_result))
@@ -71,7 +71,7 @@ def no_polls(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @watching
-async def test_what_is_heard_while_a_statement_runs_is_not_forgotten(database: Scripted, watch: ChainWatch) -> None:
+async def test_what_is_heard_while_a_statement_runs_is_not_forgotten(database: Scripted, watch: ChainEnds) -> None:
     told = begin(watch, 7)
     await watch.start()
     assert await database.asked.get() == [7]
@@ -84,7 +84,7 @@ async def test_what_is_heard_while_a_statement_runs_is_not_forgotten(database: S
 
 
 @watching
-async def test_only_what_is_due_is_asked_for(database: Scripted, watch: ChainWatch) -> None:
+async def test_only_what_is_due_is_asked_for(database: Scripted, watch: ChainEnds) -> None:
     begin(watch, 1)
     begin(watch, 2)
     await watch.start()
@@ -102,7 +102,7 @@ async def test_only_what_is_due_is_asked_for(database: Scripted, watch: ChainWat
 
 @watching
 async def test_a_database_that_goes_away_is_waited_for_except_by_new_waits(
-    database: Scripted, watch: ChainWatch
+    database: Scripted, watch: ChainEnds
 ) -> None:
     old = begin(watch, 1)
     await watch.start()
@@ -125,7 +125,7 @@ async def test_a_database_that_goes_away_is_waited_for_except_by_new_waits(
 
 @watching
 async def test_a_task_that_is_cancelled_before_it_begins_says_so_and_another_takes_its_place(
-    database: Scripted, watch: ChainWatch
+    database: Scripted, watch: ChainEnds
 ) -> None:
     told = begin(watch, 7)
     await watch.start()
@@ -139,7 +139,7 @@ async def test_a_task_that_is_cancelled_before_it_begins_says_so_and_another_tak
 
 
 @watching
-async def test_a_watch_that_is_closed_does_not_begin_again(database: Scripted, watch: ChainWatch) -> None:
+async def test_a_watch_that_is_closed_does_not_begin_again(database: Scripted, watch: ChainEnds) -> None:
     told = begin(watch, 7)
     await watch.start()
     await watch.close()
@@ -151,14 +151,14 @@ async def test_a_watch_that_is_closed_does_not_begin_again(database: Scripted, w
 
 
 @watching
-async def test_nor_does_one_begin_on_a_database_that_is_closed(database: Scripted, watch: ChainWatch) -> None:
+async def test_nor_does_one_begin_on_a_database_that_is_closed(database: Scripted, watch: ChainEnds) -> None:
     database.is_closed = True
     with pytest.raises(ClientClosed):
         await watch.start()
 
 
 @watching
-async def test_what_trying_again_does_not_cure_is_told(database: Scripted, watch: ChainWatch) -> None:
+async def test_what_trying_again_does_not_cure_is_told(database: Scripted, watch: ChainEnds) -> None:
     for error in (QueryRefused("no"), ZeroDivisionError()):
         told = begin(watch, 1)
         await watch.start()

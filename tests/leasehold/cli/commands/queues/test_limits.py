@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from leasehold.cli.commands.limits import parse_rate
+from leasehold.cli.commands.queues import parse_rate
 from leasehold.errors import BadInput
 from tests.leasehold.cli.conftest import Cli, Sql
 
