@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import Any, cast
 
@@ -58,3 +58,12 @@ def line_of(*jobs: HeldJob) -> Backlog:
     backlog.extend(list(jobs))
     backlog.close()
     return backlog
+
+
+class NoTurns:
+    """Nobody polls in turns."""
+
+    every = timedelta(minutes=1)
+
+    def turn(self, is_ours: bool) -> None:
+        """It is nobody's."""

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,22 +12,14 @@ from leasehold.actors.leases.poll import EpochRider, PollDecay, SharedPoll
 from leasehold.database import Database
 from leasehold.errors import DatabaseUnavailable, EpochOver
 from tests.support.epochs import fail_over
-
-
-class Turns:
-    """Of nobody."""
-
-    every = timedelta(minutes=1)
-
-    def turn(self, is_ours: bool) -> None:
-        pass
+from tests.support.held import NoTurns
 
 
 async def riding(database: Database) -> tuple[EpochWatch, SharedPoll]:
     watch = EpochWatch()
     await watch.greet(database)
     watch.wait_for_change()
-    look = SharedPoll(database, WorkerIdentity("w1"), PollDecay(5.0), Turns())
+    look = SharedPoll(database, WorkerIdentity("w1"), PollDecay(5.0), NoTurns())
     look.carry(EpochRider(watch))
     return watch, look
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
 
 import msgspec
 import trio
@@ -14,6 +13,7 @@ from leasehold.client import Client
 from leasehold.database import Database
 from leasehold.records.workers import WorkerRecord
 from tests.support.callers import FragileCaller
+from tests.support.held import NoTurns
 from tests.support.waiting import eventually
 
 READY = Vitals(state="ready", active_jobs=2, slots=4, listening=True, memory=0.5, cpu=0.25)
@@ -22,15 +22,6 @@ DRAINING = msgspec.structs.replace(READY, state="draining")
 
 def presence_of(database: Database, identity: WorkerIdentity, vitals: Callable[[], Vitals] = lambda: READY) -> Presence:
     return Presence(database, identity, About(kinds=["echo"], host="here"), 60.0, vitals)
-
-
-class Turns:
-    """Of nobody."""
-
-    every = timedelta(minutes=1)
-
-    def turn(self, is_ours: bool) -> None:
-        pass
 
 
 def an_identity() -> WorkerIdentity:
@@ -156,7 +147,7 @@ async def test_a_heartbeat_that_a_poll_took_along_need_not_be_sent_again(databas
     identity = an_identity()
     presence = presence_of(database, identity)
     await presence.register()
-    look = SharedPoll(database, identity, PollDecay(5.0), Turns())
+    look = SharedPoll(database, identity, PollDecay(5.0), NoTurns())
     look.carry(presence)
     await look.ask()
     [shown] = await Client(database).workers.list()
@@ -177,7 +168,7 @@ async def test_a_command_of_which_a_poll_learns_is_carried_out_by_a_heartbeat(da
         nursery.start_soon(supervise, presence)
         await eventually(lambda: _has_beaten(presence))
         number = await client.workers.command("w1", "pause")
-        look = SharedPoll(database, identity, PollDecay(600.0), Turns())
+        look = SharedPoll(database, identity, PollDecay(600.0), NoTurns())
         look.carry(presence)
         await look.ask()
         assert (await client.commands.wait(number)).result == "pause"
@@ -192,7 +183,7 @@ async def test_a_worker_whose_row_is_gone_learns_of_it_by_a_poll_and_registers_a
         nursery.start_soon(supervise, presence)
         await eventually(lambda: _has_beaten(presence))
         await database.fetch("delete from leasehold.workers")
-        look = SharedPoll(database, identity, PollDecay(600.0), Turns())
+        look = SharedPoll(database, identity, PollDecay(600.0), NoTurns())
         look.carry(presence)
         await look.ask()
 
@@ -214,7 +205,7 @@ async def test_what_changes_while_a_poll_has_a_heartbeat_with_it_is_said_again(d
     await presence.register()
     caller = FragileCaller(database)
     caller.before = lambda _: shows.append(READY)
-    look = SharedPoll(caller, identity, PollDecay(600.0), Turns())
+    look = SharedPoll(caller, identity, PollDecay(600.0), NoTurns())
     look.carry(presence)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(supervise, presence)
@@ -230,7 +221,7 @@ async def test_a_worker_that_is_asleep_beats_more_rarely_and_says_so(database: D
     await presence.register()
     poll = PollDecay(5.0, clock=lambda: now)
     poll.share(5.0, workers=500, heartbeat=30.0)
-    look = SharedPoll(database, identity, poll, Turns())
+    look = SharedPoll(database, identity, poll, NoTurns())
     look.carry(presence)
 
     async def promised() -> object:
