@@ -15,7 +15,7 @@ from leasehold.database import Caller, Database, ReservedConnection, Row
 from leasehold.errors import BadInput, LeaseLost, UnknownJob, WrongState
 from tests.sql.jobs.keys.test_keys import run_dry
 from tests.support.sql_audit import broken_rules, watch
-from tests.support.sql_edges import (
+from tests.support.sql_chains import (
     blocked_by,
     broken_chains,
     claim_kind,

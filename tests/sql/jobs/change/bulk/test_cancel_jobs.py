@@ -9,7 +9,7 @@ import trio
 
 from leasehold.database import Database
 from leasehold.database.border import listen
-from tests.support.sql_edges import enqueue_blocked
+from tests.support.sql_chains import enqueue_blocked
 from tests.support.sql_holders import pid_of, row_held
 from tests.support.sql_jobs import changed_in_bulk, enqueue, enqueue_many, job, snapshot, states
 from tests.support.sql_waits import be_patient, heard, meet, open_transaction
