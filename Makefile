@@ -72,15 +72,13 @@ format: $(INSTALLED) ## put the Python files into their one format
 
 generate: $(INSTALLED) ## write again what is made from the sources (tests hold it against them)
 	$(BIN)/python tools/schema_description.py
-	$(BIN)/python tools/signatures.py
 	$(BIN)/python tools/sql_reference.py
 	$(BIN)/python tools/client_reference.py
 	$(BIN)/python tools/cli_reference.py
 	$(BIN)/python tools/settings_reference.py
 	$(BIN)/python -m tools.api_reference
 	$(BIN)/python tools/openapi.py
-	$(BIN)/python tools/security_page.py
-	$(BIN)/python tools/http_page.py
+	$(BIN)/python tools/tables.py
 	$(BIN)/python tools/grafana_board.py
 
 bench: $(INSTALLED) ## measure it, with raw asyncpg beside it

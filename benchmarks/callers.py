@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 
@@ -26,10 +25,9 @@ def by_sql(connection: Connection, delay: float | None = None) -> Enqueue:
 @asynccontextmanager
 async def all_callers(dsn: str, connection: Connection) -> AsyncGenerator[Mapping[str, Enqueue]]:
     """Name → enqueue one job and return its id when it is committed."""
-    port = free_port()
     async with (
         open_client(dsn, pool_size=1) as client,
-        running_gateway(dsn, port) as url,
+        running_gateway(dsn) as (_, url),
         aiohttp.ClientSession() as session,
     ):
 
@@ -39,10 +37,3 @@ async def all_callers(dsn: str, connection: Connection) -> AsyncGenerator[Mappin
                 return int((await response.json())["id"])
 
         yield {"SQL": by_sql(connection), "the Python client": lambda: client.enqueue(KIND), "HTTP": by_http}
-
-
-def free_port() -> int:
-    """A port that nobody has just now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from benchmarks import horizon
 from benchmarks.catalogue import BENCHMARKS
-from benchmarks.figures import Result, Size
+from benchmarks.figures import Result, Size, say
 from benchmarks.machine import describe
 from benchmarks.peers.race import main as peers
 from benchmarks.report import Report, print_report, write_report
@@ -69,8 +69,3 @@ def run(
             results[name] = in_asyncio(measures[name](server, size, lambda text: say(f"  {text}")))
     seconds = round(time.monotonic() - started, 1)
     return Report(started_at=started_at, size=size, machine=machine, seconds=seconds, results=results)
-
-
-def say(text: str) -> None:
-    """Progress."""
-    print(text, file=sys.stderr, flush=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Literal
@@ -10,6 +11,11 @@ import msgspec
 
 Size = Literal["full", "quick", "tiny"]
 Say = Callable[[str], None]
+
+
+def say(text: str) -> None:
+    """Progress."""
+    print(text, file=sys.stderr, flush=True)
 
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import sys
-import tempfile
 import time
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
-from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 import msgspec
 import psutil
 
 from benchmarks.figures import Figure, Result, Say, Size
-from benchmarks.idle import COMMITS
 from benchmarks.processes import until
-from benchmarks.server import ROOT, Connection, Server, connected
-from leasehold.database.embedded import embedded_postgres
+from benchmarks.readings import count_transactions
+from benchmarks.server import ROOT, Connection, Server, connected, roomy
 
 
 class FleetSize(msgspec.Struct, frozen=True):
@@ -31,6 +26,11 @@ class FleetSize(msgspec.Struct, frozen=True):
     settle: float
     seconds: float
     nap: float
+
+    @property
+    def connections(self) -> int:
+        """Of all workers: dispatcher, settler, lease keeper, listener; and some of ours."""
+        return self.workers * 4 + 50
 
 
 SIZES = {
@@ -43,7 +43,6 @@ select max(extract(epoch from f.claimed_at - q.paused_at))::float8 as claim, max
        count(*) filter (where f.output::float8 > $1::float8) as late
   from leasehold.finished_jobs f join leasehold.queues q on q.queue = f.queue where f.kind = 'nap'
 """
-CONNECTIONS_EACH = 4  # dispatcher, settler, lease keeper, listener
 UPDATES = "select n_tup_upd, n_tup_hot_upd from pg_stat_user_tables where relname = 'workers'"
 
 
@@ -69,9 +68,7 @@ async def measure(server: Server, size: Size, say: Say) -> FleetResult:
     """Whole workers, each with its own connections, many to a process."""
     wanted = SIZES[size]
     async with AsyncExitStack() as stack:
-        if server.pid is not None and wanted.workers * CONNECTIONS_EACH > 200:
-            say("starting a Postgres with more connections")
-            server = await stack.enter_async_context(roomy_server(wanted.workers * CONNECTIONS_EACH + 50))
+        server = await stack.enter_async_context(roomy(server, wanted.connections, say))
         admin = await stack.enter_async_context(connected(server.dsn))
         dsn = await stack.enter_async_context(server.database())
         crew = await stack.enter_async_context(workers_of(dsn, wanted, say))
@@ -109,11 +106,10 @@ async def _watch(
     server: Server, admin: Connection, dsn: str, wanted: FleetSize, crew: list[psutil.Process]
 ) -> tuple[list[Figure], int, int]:
     """Nobody but the fleet is connected to its database meanwhile, or asks it anything."""
-    name = urlsplit(dsn).path.removeprefix("/")
 
     async def look() -> tuple[float, int, float, float]:
         cpu = sum(sum(process.cpu_times()[:2]) for process in crew)
-        return time.monotonic(), int(await admin.fetchval(COMMITS, name)), server.cpu_seconds(), cpu
+        return time.monotonic(), await count_transactions(admin, dsn), server.cpu_seconds(), cpu
 
     async with connected(dsn) as inside:
         updates_before = (await inside.fetch(UPDATES))[0]
@@ -172,28 +168,3 @@ async def workers_of(dsn: str, wanted: FleetSize, say: Say) -> AsyncGenerator[li
                 await asyncio.wait_for(process.wait(), 30)
             except TimeoutError:
                 process.kill()
-
-
-@asynccontextmanager
-async def roomy_server(connections: int) -> AsyncGenerator[Server]:
-    """A Postgres like that of the other benchmarks, with room for more connections."""
-    folder = await asyncio.to_thread(_make_folder)
-    try:
-        with embedded_postgres(folder / "postgres", conf={"max_connections": str(connections)}) as postgres:
-            pid = int((postgres.data_folder / "data" / "postmaster.pid").read_text().split("\n", 1)[0])
-            server = Server(postgres.dsn, pid)
-            template = server.template()
-            # In a thread: it has event loops of its own.
-            await asyncio.to_thread(template.__enter__)
-            try:
-                yield server
-            finally:
-                await asyncio.to_thread(template.__exit__, None, None, None)
-    finally:
-        shutil.rmtree(folder)
-
-
-def _make_folder() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="leasehold-bench-")).resolve()
-    folder.chmod(0o755)  # where we are root, Postgres is another user
-    return folder

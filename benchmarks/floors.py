@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import msgspec
 
@@ -37,13 +37,14 @@ async def drain_with_functions(claims: Connection, completes: Connection) -> Flo
     async def claim() -> Rows:
         return await claims.fetch(CLAIM, incarnation, [QUEUE], BATCH)
 
-    async def complete(rows: Rows) -> None:
-        held = sorted((row["job_id"], row["attempt"]) for row in rows)
-        await completes.fetch(
-            COMPLETE, incarnation, [i for i, _ in held], [a for _, a in held], [None] * len(held), [0.0] * len(held)
-        )
+    return await _drain(claim, lambda rows: complete(completes, incarnation, rows))
 
-    return await _drain(claim, complete)
+
+async def complete(connection: Connection, incarnation: UUID, rows: Rows) -> None:
+    """The jobs of these rows, which were claimed."""
+    held = sorted((row["job_id"], row["attempt"]) for row in rows)
+    ids, attempts = [i for i, _ in held], [a for _, a in held]
+    await connection.fetch(COMPLETE, incarnation, ids, attempts, [None] * len(held), [0.0] * len(held))
 
 
 async def drain_narrow(claims: Connection, completes: Connection) -> FloorRun:
@@ -52,11 +53,13 @@ async def drain_narrow(claims: Connection, completes: Connection) -> FloorRun:
     async def claim() -> Rows:
         return await claims.fetch(narrow.CLAIM, BATCH)
 
-    async def complete(rows: Rows) -> None:
-        held = sorted((row["id"], row["attempt"]) for row in rows)
-        await completes.fetch(narrow.COMPLETE, [i for i, _ in held], [a for _, a in held])
+    return await _drain(claim, lambda rows: complete_narrow(completes, rows))
 
-    return await _drain(claim, complete)
+
+async def complete_narrow(connection: Connection, rows: Rows) -> None:
+    """The same on the hand-written table."""
+    held = sorted((row["id"], row["attempt"]) for row in rows)
+    await connection.fetch(narrow.COMPLETE, [i for i, _ in held], [a for _, a in held])
 
 
 async def _drain(claim: Step, complete: Callable[[Rows], Awaitable[None]]) -> FloorRun:

@@ -11,7 +11,7 @@ from uuid import uuid4
 from benchmarks.chart import Panel, draw
 from benchmarks.figures import Figure, Result, Say, Size
 from benchmarks.filling import fill_history
-from benchmarks.floors import COMPLETE
+from benchmarks.floors import complete
 from benchmarks.readings import cpu_clock
 from benchmarks.server import Connection, Server, connected
 
@@ -83,10 +83,7 @@ async def _calls(connection: Connection, finished: int, calls: int) -> Costs:
         await cost("enqueue_job", lambda: connection.fetch("select * from leasehold.enqueue_job('noop', '{}')"))
         incarnation = uuid4()
         rows = await cost("claim_jobs, 10", lambda who=incarnation: connection.fetch(CLAIM, who, CLAIMED))
-        held = sorted((row["job_id"], row["attempt"]) for row in rows)
-        ids, attempts = [i for i, _ in held], [a for _, a in held]
-        done = (incarnation, ids, attempts, [None] * len(ids), [0.0] * len(ids))
-        await cost("complete_jobs, 10", lambda done=done: connection.fetch(COMPLETE, *done))
+        await cost("complete_jobs, 10", lambda who=incarnation, rows=rows: complete(connection, who, rows))
     return costs
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Awaitable
 from contextlib import AsyncExitStack
 
 import msgspec
 
 from benchmarks.figures import Figure, Result, Say, Size
-from benchmarks.fleet import CONNECTIONS_EACH, FleetSize, roomy_server, workers_of
+from benchmarks.fleet import FleetSize, workers_of
 from benchmarks.processes import until
-from benchmarks.server import Connection, Server, connected
+from benchmarks.server import Server, at_beats, connected, roomy
 
 JOBS_PER_SECOND = 50
+ENQUEUE = "select leasehold.enqueue_job('nap', '{\"seconds\": 0}')"
 SIZES = {
     "full": FleetSize(500, 4, 20.0, 60.0, 0.0),
     "quick": FleetSize(200, 4, 15.0, 15.0, 0.0),
@@ -48,9 +47,7 @@ async def measure(server: Server, size: Size, say: Say) -> HerdResult:
     """One installation after the other, on one server."""
     wanted = SIZES[size]
     async with AsyncExitStack() as stack:
-        if server.pid is not None and wanted.workers * CONNECTIONS_EACH > 200:
-            say("starting a Postgres with more connections")
-            server = await stack.enter_async_context(roomy_server(wanted.workers * CONNECTIONS_EACH + 50))
+        server = await stack.enter_async_context(roomy(server, wanted.connections, say))
         alone = await _measure(server, msgspec.structs.replace(wanted, workers=1, processes=1), say)
         many = await _measure(server, wanted, say)
     return HerdResult(
@@ -70,26 +67,14 @@ async def _measure(server: Server, wanted: FleetSize, say: Say) -> Trickle:
         await until(inside, ready, seconds=300)
         say(f"waiting {wanted.settle:g} s for the polling to slow down")
         await asyncio.sleep(wanted.settle)
-        idle = await _cpu_percent(server, asyncio.sleep(wanted.seconds / 2))
+        idle = await server.cpu_percent(asyncio.sleep(wanted.seconds / 2))
         say(f"{JOBS_PER_SECOND} jobs a second for {wanted.seconds:g} s")
-        busy = await _cpu_percent(server, _produce(inside, wanted.seconds))
+        busy = await server.cpu_percent(
+            at_beats(inside, ENQUEUE, int(wanted.seconds * JOBS_PER_SECOND), JOBS_PER_SECOND)
+        )
         await until(inside, "select not exists (select from leasehold.jobs)", seconds=60)
         [row] = await inside.fetch(STARTS)
     return Trickle(workers=wanted.workers, idle_cpu_percent=idle, cpu_percent=busy, p50=row["p50"], p99=row["p99"])
-
-
-async def _cpu_percent(server: Server, work: Awaitable[None]) -> float:
-    began, before = time.monotonic(), server.cpu_seconds()
-    await work
-    return (server.cpu_seconds() - before) / (time.monotonic() - began) * 100
-
-
-async def _produce(inside: Connection, seconds: float) -> None:
-    """One job at each beat, in a transaction of its own."""
-    began = time.monotonic()
-    for number in range(int(seconds * JOBS_PER_SECOND)):
-        await asyncio.sleep(max(0.0, began + number / JOBS_PER_SECOND - time.monotonic()))
-        await inside.fetchval("select leasehold.enqueue_job('nap', '{\"seconds\": 0}')")
 
 
 def _figures(trickle: Trickle) -> list[Figure]:

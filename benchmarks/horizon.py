@@ -14,7 +14,7 @@ import msgspec
 from benchmarks.chart import Panel, draw
 from benchmarks.figures import Figure, Result, Say, Size, Spread
 from benchmarks.filling import INSERT, QUEUE
-from benchmarks.floors import CLAIM, COMPLETE
+from benchmarks.floors import CLAIM, complete
 from benchmarks.processes import running
 from benchmarks.server import Connection, Server, connected
 
@@ -72,12 +72,9 @@ class Run:
             begun = time.perf_counter()
             rows = await connection.fetch(CLAIM, self._incarnation, [QUEUE], BATCH)
             self._claims.append((now, time.perf_counter() - begun, len(rows)))
-            held = sorted((row["job_id"], row["attempt"]) for row in rows)
-            ids, attempts = [i for i, _ in held], [a for _, a in held]
-            if ids:
-                none, ran_for = [None] * len(ids), [0.0] * len(ids)
-                await connection.fetch(COMPLETE, self._incarnation, ids, attempts, none, ran_for)
-            if len(ids) < BATCH:
+            if rows:
+                await complete(connection, self._incarnation, rows)
+            if len(rows) < BATCH:
                 await asyncio.sleep(0.005)
 
 

@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 
 import msgspec
 
-from benchmarks.callers import KIND, free_port
+from benchmarks.callers import KIND
 from benchmarks.figures import Figure, Result, Say, Size, Spread, middle
-from benchmarks.processes import running_gateway, running_worker, until
+from benchmarks.processes import free_port, running_gateway, running_worker, until, until_open
 from benchmarks.server import ROOT, Server, connected
 from benchmarks.wrk import Load, find_wrk, load
 
@@ -37,7 +37,7 @@ async def measure(server: Server, size: Size, say: Say) -> HttpResult:
         return HttpResult(figures=[], loads={}, pickups={})
     seconds, rounds, crowds = SIZES[size]
     loads: dict[str, list[Load]] = {"gateway": [], "bare": [], "gateway with a worker": []}
-    async with server.database() as dsn, running_gateway(dsn, free_port()) as gateway, bare_handler() as bare:
+    async with server.database() as dsn, running_gateway(dsn) as (_, gateway), bare_handler() as bare:
         for _ in range(rounds):
             for connections in crowds:
                 for name, url in (("bare", bare), ("gateway", gateway)):
@@ -45,7 +45,7 @@ async def measure(server: Server, size: Size, say: Say) -> HttpResult:
                     say(f"{name}, {connections} connections: {loads[name][-1].per_second:,.0f}/s")
     pickups: dict[int, Spread] = {}
     for connections in crowds:
-        async with server.database() as dsn, connected(dsn) as connection, running_gateway(dsn, free_port()) as gateway:
+        async with server.database() as dsn, connected(dsn) as connection, running_gateway(dsn) as (_, gateway):
             async with running_worker(dsn):
                 loads["gateway with a worker"].append(await load(f"{gateway}/api/jobs", BODY, connections, seconds))
                 await until(connection, "select not exists (select from leasehold.jobs)", seconds=300)
@@ -60,14 +60,7 @@ async def bare_handler() -> AsyncGenerator[str]:
     port = free_port()
     process = await asyncio.create_subprocess_exec(sys.executable, "-m", "benchmarks.bare_handler", str(port), cwd=ROOT)
     try:
-        while process.returncode is None:
-            try:
-                _, writer = await asyncio.open_connection("127.0.0.1", port)
-            except OSError:
-                await asyncio.sleep(0.05)
-            else:
-                writer.close()
-                break
+        await until_open(port)
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()

@@ -6,16 +6,15 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from urllib.parse import urlsplit
 
 import msgspec
 
 from benchmarks.figures import Figure, Result, Say, Size
 from benchmarks.processes import Process, running, running_worker
+from benchmarks.readings import count_transactions
 from benchmarks.server import Connection, Server, connected
 
 SIZES = {"full": (20.0, 60.0), "quick": (4.0, 5.0), "tiny": (0.5, 0.5)}
-COMMITS = "select xact_commit + xact_rollback from pg_stat_database where datname = $1"
 
 
 class Idleness(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,13 +38,13 @@ class Installation:
     """The processes on one database."""
 
     def __init__(self, dsn: str, processes: Mapping[str, Process]) -> None:
-        self._database = urlsplit(dsn).path.removeprefix("/")
+        self._dsn = dsn
         self._processes = processes
         self._start = (0.0, 0, dict.fromkeys(processes, 0.0))
 
     async def _read(self, admin: Connection) -> tuple[float, int, dict[str, float]]:
         cpu = {name: process.cpu_seconds() for name, process in self._processes.items()}
-        return time.monotonic(), int(await admin.fetchval(COMMITS, self._database)), cpu
+        return time.monotonic(), await count_transactions(admin, self._dsn), cpu
 
     async def start(self, admin: Connection) -> None:
         """From here. `admin` is connected to another database, so that its statements do not count."""

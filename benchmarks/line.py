@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from benchmarks import narrow
 from benchmarks.filling import INSERT, QUEUE
-from benchmarks.floors import CLAIM, COMPLETE
+from benchmarks.floors import CLAIM, Rows, complete, complete_narrow
 from benchmarks.server import Connection
 
 
@@ -22,26 +22,26 @@ class Line:
     async def claim(self, batch: int) -> float:
         """Claim and complete; returns the seconds that the claim alone took."""
         started = time.perf_counter()
-        rows = await self._connection.fetch(CLAIM, self._incarnation, [QUEUE], batch)
+        rows = await self._claim(batch)
         seconds = time.perf_counter() - started
         assert len(rows) == batch
-        held = sorted((row["job_id"], row["attempt"]) for row in rows)
-        ids, attempts = [i for i, _ in held], [a for _, a in held]
-        await self._connection.fetch(COMPLETE, self._incarnation, ids, attempts, [None] * batch, [0.0] * batch)
+        await self._complete(rows)
         if self._refills:
             await self._connection.execute(INSERT, "noop", QUEUE, "{}", batch, 0)
         return seconds
+
+    async def _claim(self, batch: int) -> Rows:
+        return await self._connection.fetch(CLAIM, self._incarnation, [QUEUE], batch)
+
+    async def _complete(self, rows: Rows) -> None:
+        await complete(self._connection, self._incarnation, rows)
 
 
 class NarrowLine(Line):
     """The same on the hand-written table."""
 
-    async def claim(self, batch: int) -> float:
-        """Claim and complete; returns the seconds that the claim alone took."""
-        started = time.perf_counter()
-        rows = await self._connection.fetch(narrow.CLAIM, batch)
-        seconds = time.perf_counter() - started
-        assert len(rows) == batch
-        held = sorted((row["id"], row["attempt"]) for row in rows)
-        await self._connection.fetch(narrow.COMPLETE, [i for i, _ in held], [a for _, a in held])
-        return seconds
+    async def _claim(self, batch: int) -> Rows:
+        return await self._connection.fetch(narrow.CLAIM, batch)
+
+    async def _complete(self, rows: Rows) -> None:
+        await complete_narrow(self._connection, rows)

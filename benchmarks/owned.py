@@ -14,7 +14,8 @@ from uuid import uuid4
 import asyncpg
 import psycopg
 import sqlalchemy
-from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
+from sqlalchemy import Connection, Engine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, create_async_engine
 from sqlalchemy.orm import Session
 
 from leasehold import Client, NewJob, open_client
@@ -120,10 +121,10 @@ async def of_psycopg_async(dsn: str) -> AsyncGenerator[Owned]:
 
 
 @asynccontextmanager
-async def of_sqlalchemy(dsn: str) -> AsyncGenerator[Owned]:
-    """SQLAlchemy's Connection, over psycopg."""
+async def of_sqlalchemy(dsn: str, opening: Callable[[Engine], Connection | Session]) -> AsyncGenerator[Owned]:
+    """SQLAlchemy's Connection or Session, over psycopg."""
     engine = sqlalchemy.create_engine(_dialect(dsn, "psycopg"))
-    with Thread() as thread, SyncClient() as client, engine.connect() as connection:
+    with Thread() as thread, SyncClient() as client, opening(engine) as connection:
         connection.rollback()
         yield Owned(
             lambda: thread.within(connection.begin),
@@ -135,43 +136,17 @@ async def of_sqlalchemy(dsn: str) -> AsyncGenerator[Owned]:
 
 
 @asynccontextmanager
-async def of_session(dsn: str) -> AsyncGenerator[Owned]:
-    """SQLAlchemy's Session, over psycopg."""
-    engine = sqlalchemy.create_engine(_dialect(dsn, "psycopg"))
-    with Thread() as thread, SyncClient() as client, Session(engine) as session:
-        yield Owned(
-            lambda: thread.within(session.begin),
-            lambda: thread.within(session.begin_nested),
-            lambda: thread.call(session.execute, SQL),
-            partial(thread.call, client.enqueue, connection=session),
-        )
-    engine.dispose()
-
-
-@asynccontextmanager
-async def of_sqlalchemy_async(dsn: str) -> AsyncGenerator[Owned]:
-    """SQLAlchemy's AsyncConnection, over asyncpg."""
+async def of_sqlalchemy_async(
+    dsn: str, opening: Callable[[AsyncEngine], AsyncConnection | AsyncSession]
+) -> AsyncGenerator[Owned]:
+    """SQLAlchemy's AsyncConnection or AsyncSession, over asyncpg."""
     engine = create_async_engine(_dialect(dsn, "asyncpg"))
-    async with _client(dsn) as client, engine.connect() as connection:
+    async with _client(dsn) as client, opening(engine) as connection:
         yield Owned(
             connection.begin,
             connection.begin_nested,
             lambda: connection.execute(SQL),
             partial(client.enqueue, connection=connection),
-        )
-    await engine.dispose()
-
-
-@asynccontextmanager
-async def of_async_session(dsn: str) -> AsyncGenerator[Owned]:
-    """SQLAlchemy's AsyncSession, over asyncpg."""
-    engine = create_async_engine(_dialect(dsn, "asyncpg"))
-    async with _client(dsn) as client, AsyncSession(engine) as session:
-        yield Owned(
-            session.begin,
-            session.begin_nested,
-            lambda: session.execute(SQL),
-            partial(client.enqueue, connection=session),
         )
     await engine.dispose()
 
@@ -224,10 +199,10 @@ CONNECTIONS: Mapping[str, Opening] = {
     "asyncpg": of_asyncpg,
     "psycopg": of_psycopg,
     "psycopg, async": of_psycopg_async,
-    "SQLAlchemy Connection": of_sqlalchemy,
-    "SQLAlchemy Session": of_session,
-    "SQLAlchemy AsyncConnection": of_sqlalchemy_async,
-    "SQLAlchemy AsyncSession": of_async_session,
+    "SQLAlchemy Connection": partial(of_sqlalchemy, opening=Engine.connect),
+    "SQLAlchemy Session": partial(of_sqlalchemy, opening=Session),
+    "SQLAlchemy AsyncConnection": partial(of_sqlalchemy_async, opening=AsyncEngine.connect),
+    "SQLAlchemy AsyncSession": partial(of_sqlalchemy_async, opening=AsyncSession),
     "Django": of_django,
 }
 

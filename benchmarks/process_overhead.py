@@ -17,7 +17,6 @@ from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.processes.pool import ProcessPool
 from leasehold.actors.running.settler import Outcomes
 from leasehold.actors.running.slot import Slot, SlotContext
-from leasehold.jobs.kind import Kind
 from tests.support.held import held_job
 
 ROUNDS = 2_000
@@ -61,16 +60,11 @@ async def measure(slot: OneSlot, kind: str, args: str, rounds: int) -> float:
     """Median seconds of a job, held already."""
     taken: list[float] = []
     for _ in range(rounds):
-        held = job(app.find(kind), args)
+        held = held_job(kind=app.find(kind), args=args)
         started = perf_counter()
         await slot.run(held)
         taken.append(perf_counter() - started)
     return statistics.median(taken)
-
-
-def job(kind: Kind[..., object], args: str) -> HeldJob:
-    """A job as if it had just been claimed."""
-    return held_job(kind=kind, args=args)
 
 
 async def main() -> None:
@@ -79,7 +73,7 @@ async def main() -> None:
         started = perf_counter()
         async with ProcessPool(1) as pool:
             slot = OneSlot(pool)
-            await slot.run(job(app.find("nothing_in_a_process"), "{}"))
+            await slot.run(held_job(kind=app.find("nothing_in_a_process")))
             first = perf_counter() - started
             run = partial(measure, slot)
             print(f"first job, which starts the process   {first * 1e3:8.0f} ms")

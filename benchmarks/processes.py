@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -17,8 +18,14 @@ from benchmarks.server import ROOT, Connection, connected
 PATIENCE_SECONDS = 60.0
 FOREIGN = ("LEASEHOLD_", "PG", "DATABASE_URL", "WORKER_", "POLL_", "HEARTBEAT_", "MAX_CONCURRENT_", "BACKOFF_")
 
-# A measurement keeps the machine busy, which is no reason to hold back.
-UNHINDERED = {"LEASEHOLD_CPU_BACKOFF": "1", "LEASEHOLD_MEMORY_BACKOFF": "1"}
+
+def clean_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment without settings of leasehold or Postgres, then `env`.
+
+    Who measures or tests keeps the machine busy, which is no reason for workers to hold back.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
+    return {**kept, "LEASEHOLD_CPU_BACKOFF": "1", "LEASEHOLD_MEMORY_BACKOFF": "1", **(env or {})}
 
 
 class Process:
@@ -26,14 +33,13 @@ class Process:
     for it."""
 
     def __init__(self, dsn: str, *args: str, env: Mapping[str, str] | None = None) -> None:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
         self.asked = 0
         self._said = tempfile.TemporaryFile()  # noqa: SIM115  lives as long as the process
         self._args = args
         self._popen = subprocess.Popen(
             [sys.executable, "-m", "leasehold", *args],
             cwd=ROOT,
-            env={**kept, **UNHINDERED, "LEASEHOLD_DATABASE_URL": dsn, "LEASEHOLD_LOG_LEVEL": "warning", **(env or {})},
+            env=clean_environment({"LEASEHOLD_DATABASE_URL": dsn, "LEASEHOLD_LOG_LEVEL": "warning", **(env or {})}),
             stdin=subprocess.DEVNULL,
             stdout=self._said,
             stderr=subprocess.STDOUT,
@@ -101,19 +107,33 @@ async def running_worker(dsn: str, *args: str) -> AsyncGenerator[Process]:
 
 
 @asynccontextmanager
-async def running_gateway(dsn: str, port: int) -> AsyncGenerator[str]:
-    """A gateway that answers; yields its URL."""
+async def running_gateway(dsn: str) -> AsyncGenerator[tuple[Process, str]]:
+    """A gateway that answers, and its URL."""
+    port = free_port()
     async with running(dsn, "gateway", "--port", str(port)) as process:
-        for _ in range(int(PATIENCE_SECONDS / 0.05)):
-            process.check()
-            try:
-                _, writer = await asyncio.open_connection("127.0.0.1", port)
-            except OSError:
-                await asyncio.sleep(0.05)
-            else:
-                writer.close()
-                break
-        yield f"http://127.0.0.1:{port}"
+        await until_open(port, process.check)
+        yield process, f"http://127.0.0.1:{port}"
+
+
+def free_port() -> int:
+    """A port that nobody has just now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+async def until_open(port: int, check: Callable[[], object] = lambda: None) -> None:
+    """Until somebody listens there; `check` raises where nobody will."""
+    for _ in range(int(PATIENCE_SECONDS / 0.05)):
+        check()
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+        except OSError:
+            await asyncio.sleep(0.05)
+        else:
+            writer.close()
+            return
+    raise TimeoutError(f"nobody listens on port {port} after {PATIENCE_SECONDS:g} s")
 
 
 async def until(

@@ -17,6 +17,7 @@ select (select xact_commit from pg_stat_database where datname = current_databas
        coalesce((select sum(n_tup_ins + n_tup_upd + n_tup_del) from pg_stat_user_tables
                   where relname in ('jobs', 'narrow') or relname like 'finished_jobs%'), 0)::bigint
 """
+TRANSACTIONS = "select xact_commit + xact_rollback from pg_stat_database where datname = $1"
 
 
 class Counters(msgspec.Struct, frozen=True):
@@ -32,16 +33,25 @@ class Counters(msgspec.Struct, frozen=True):
 
 async def read_counters(server: Server, dsn: str) -> Counters:
     """Exact once nobody is connected to the database any more: a session reports when it ends, so this waits for that."""
-    name = urlsplit(dsn).path.removeprefix("/")
     async with connected(server.dsn) as admin:
         await until(
             admin,
             "select not exists (select from pg_stat_activity"
-            f" where datname = '{name}' and backend_type = 'client backend')",
+            f" where datname = '{name_of(dsn)}' and backend_type = 'client backend')",
         )
     async with connected(dsn) as connection:
         commits, row_versions = (await connection.fetch(COUNTERS))[0]
         return Counters(commits, row_versions)
+
+
+def name_of(dsn: str) -> str:
+    """The name of a database."""
+    return urlsplit(dsn).path.removeprefix("/")
+
+
+async def count_transactions(connection: Connection, dsn: str) -> int:
+    """How many a database has seen. Asked from another database, the question itself does not count."""
+    return int(await connection.fetchval(TRANSACTIONS, name_of(dsn)))
 
 
 async def wal_position(connection: Connection) -> int:

@@ -7,8 +7,9 @@ import itertools
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit, urlunsplit
@@ -86,6 +87,12 @@ class Server:
             total += times.user + times.system
         return total
 
+    async def cpu_percent(self, work: Awaitable[object]) -> float:
+        """The share of a core that it takes while this work is done."""
+        began, before = time.monotonic(), self.cpu_seconds()
+        await work
+        return (self.cpu_seconds() - before) / (time.monotonic() - began) * 100
+
     async def _command(self, statement: str, database: str | None = None) -> None:
         async with connected(self.dsn_of(database) if database else self.dsn) as connection:
             await connection.execute(statement)
@@ -101,20 +108,43 @@ async def connected(dsn: str) -> AsyncGenerator[Connection]:
         await connection.close()
 
 
+async def at_beats(connection: Connection, statement: str, number: int, per_second: float) -> None:
+    """So many times this statement, evenly apart, each in a transaction of its own."""
+    began = time.monotonic()
+    for beat in range(number):
+        await asyncio.sleep(max(0.0, began + beat / per_second - time.monotonic()))
+        await connection.fetchval(statement)
+
+
 @contextmanager
-def open_server(dsn: str | None) -> Generator[Server]:
-    """The server at `dsn`, or Postgres of our own in a temporary folder, with the settings that users get."""
+def open_server(dsn: str | None, conf: Mapping[str, str] | None = None) -> Generator[Server]:
+    """The server at `dsn`, or Postgres of our own in a temporary folder, with the settings that users get, and with `conf`."""
     if dsn:
         yield Server(dsn)
         return
     folder = Path(tempfile.mkdtemp(prefix="leasehold-bench-")).resolve()
     folder.chmod(0o755)  # where we are root, Postgres is another user
     try:
-        with embedded_postgres(folder / "postgres") as postgres:
+        with embedded_postgres(folder / "postgres", conf=conf) as postgres:
             pid = int((postgres.data_folder / "data" / "postmaster.pid").read_text().split("\n", 1)[0])
             yield Server(postgres.dsn, pid)
     finally:
         shutil.rmtree(folder)
+
+
+@asynccontextmanager
+async def roomy(server: Server, connections: int, say: Callable[[str], None]) -> AsyncGenerator[Server]:
+    """A server for so many connections: another one like it where this one is ours and has too few."""
+    stack = ExitStack()  # in a thread: a template has event loops of its own
+    try:
+        if server.pid is not None and connections > 250:
+            say("starting a Postgres with more connections")
+            conf = {"max_connections": str(connections)}
+            server = await asyncio.to_thread(stack.enter_context, open_server(None, conf))
+            await asyncio.to_thread(stack.enter_context, server.template())
+        yield server
+    finally:
+        await asyncio.to_thread(stack.close)
 
 
 run = asyncio.run

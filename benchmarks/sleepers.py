@@ -10,7 +10,6 @@ import asyncio
 import json
 import random
 import time
-from collections.abc import Awaitable
 from contextlib import AsyncExitStack
 from datetime import timedelta
 from itertools import count
@@ -19,14 +18,14 @@ from uuid import UUID, uuid4
 import msgspec
 
 from benchmarks.figures import Figure, Result, Say, Size
-from benchmarks.fleet import roomy_server
-from benchmarks.server import Connection, Server, connected
+from benchmarks.server import Connection, Server, at_beats, connected, roomy
 from leasehold.actors.leases.poll import MOST_POLLERS, poll_of_each
 
 SIZES = {"full": (500, 60.0, 60.0), "quick": (500, 30.0, 20.0), "tiny": (40, 0.1, 0.1)}
 NOTICES_PER_SECOND = 50
 POLL, HEARTBEAT = 5.0, 30.0
 CHANNEL = "leasehold"
+NOTIFY = "select leasehold.send_notice('wake:nobody')"
 REGISTER = "select leasehold.register_worker($1, $2, 'host', 1, '0', '{}', '{nap}', 4, false, heartbeat_seconds => 30)"
 LOOK = "select * from leasehold.look_for_work('{}', $1, incarnation => $2, vitals => $3)"
 CLAIM = "select * from leasehold.claim_jobs($1, 'w', '{}', '{nap}', 4, interval '30 s')"
@@ -55,9 +54,7 @@ async def measure(server: Server, size: Size, say: Say) -> SleepersResult:
     """One way after the other, on one server."""
     sessions, settle, seconds = SIZES[size]
     async with AsyncExitStack() as stack:
-        if server.pid is not None and sessions > 40:
-            say("starting a Postgres with more connections")
-            server = await stack.enter_async_context(roomy_server(2 * sessions + 50))
+        server = await stack.enter_async_context(roomy(server, 2 * sessions + 50, say))
         told, asleep, alone = [
             await _measure(server, (sessions, settle, seconds), say, heartbeat, is_told=is_told)
             for heartbeat, is_told in ((HEARTBEAT, True), (2 * HEARTBEAT, True), (HEARTBEAT, False))
@@ -85,9 +82,9 @@ async def _measure(
         say(f"{len(ears)} of {sessions} sessions listen, each polls every {poll:g} s")
         lives = [asyncio.create_task(_live(*each, each in ears, poll, heartbeat)) for each in fleet]
         await asyncio.sleep(settle)
-        idle = await _cpu_percent(server, asyncio.sleep(seconds))
+        idle = await server.cpu_percent(asyncio.sleep(seconds))
         began, sent = time.monotonic(), int(seconds * NOTICES_PER_SECOND)
-        noticed = await _cpu_percent(server, _notify(boss, sent))
+        noticed = await server.cpu_percent(at_beats(boss, NOTIFY, sent, NOTICES_PER_SECOND))
         rate = sent / (time.monotonic() - began)
         for life in lives:
             life.cancel()
@@ -113,19 +110,6 @@ async def _live(incarnation: UUID, connection: Connection, listens: bool, poll: 
         if polls % MOST_POLLERS == 0:
             await connection.fetch(CLAIM, incarnation)
         await asyncio.sleep(now + poll - time.monotonic())
-
-
-async def _notify(boss: Connection, notices: int) -> None:
-    began = time.monotonic()
-    for number in range(notices):
-        await asyncio.sleep(max(0.0, began + number / NOTICES_PER_SECOND - time.monotonic()))
-        await boss.fetchval("select leasehold.send_notice('wake:nobody')")
-
-
-async def _cpu_percent(server: Server, work: Awaitable[None]) -> float:
-    began, before = time.monotonic(), server.cpu_seconds()
-    await work
-    return (server.cpu_seconds() - before) / (time.monotonic() - began) * 100
 
 
 def _figures(sessions: str, way: Sleepers) -> list[Figure]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from urllib.parse import urlsplit
 
 import msgspec
 
 from benchmarks.figures import Figure, Result, Say, Size
-from benchmarks.idle import COMMITS
 from benchmarks.processes import running, until
-from benchmarks.server import Connection, Server, connected
+from benchmarks.readings import count_transactions
+from benchmarks.server import Server, at_beats, connected
 
 JOBS_PER_SECOND = 15
 SIZES = {"full": (10.0, 60.0), "quick": (4.0, 15.0), "tiny": (0.2, 0.4)}
@@ -45,15 +44,16 @@ async def measure(server: Server, size: Size, say: Say) -> SteadyResult:
         await asyncio.sleep(settle)
 
         async def read() -> Reading:
-            commits = await admin.fetchval(COMMITS, urlsplit(dsn).path.removeprefix("/"))
-            return Reading(time.monotonic(), process.cpu_seconds(), server.cpu_seconds(), int(commits))
+            commits = await count_transactions(admin, dsn)
+            return Reading(time.monotonic(), process.cpu_seconds(), server.cpu_seconds(), commits)
 
         say(f"idle for {seconds:g} s")
         before = await read()
         await asyncio.sleep(seconds)
         idle = await read()
         say(f"{JOBS_PER_SECOND} jobs a second for {seconds:g} s")
-        sent = await _produce(inside, seconds)
+        sent = max(1, int(seconds * JOBS_PER_SECOND))
+        await at_beats(inside, "select leasehold.enqueue_job('noop')", sent, JOBS_PER_SECOND)
         busy = await read()
         await until(inside, "select not exists (select from leasehold.jobs)", process)
     return SteadyResult(
@@ -64,15 +64,6 @@ async def measure(server: Server, size: Size, say: Say) -> SteadyResult:
         ],
         jobs_per_second=JOBS_PER_SECOND,
     )
-
-
-async def _produce(inside: Connection, seconds: float) -> int:
-    """One job at each beat, in a transaction of its own."""
-    began, jobs = time.monotonic(), max(1, int(seconds * JOBS_PER_SECOND))
-    for number in range(jobs):
-        await asyncio.sleep(max(0.0, began + number / JOBS_PER_SECOND - time.monotonic()))
-        await inside.fetchval("select leasehold.enqueue_job('noop')")
-    return jobs
 
 
 def _figures(name: str, before: Reading, after: Reading) -> list[Figure]:

@@ -15,7 +15,7 @@ from uuid import uuid4
 import msgspec
 
 from benchmarks.figures import Figure, Result, Say, Size
-from benchmarks.readings import cpu_clock
+from benchmarks.readings import cpu_clock, wal_position
 from benchmarks.server import Connection, Server, connected
 
 ROWS = 200
@@ -113,15 +113,12 @@ class Lap:
 
     async def run(self, table: str, step: str, sql: str, *args: object) -> list[Any]:
         """One statement over ROWS rows."""
-        wal = await self._wal()
+        wal = await wal_position(self._connection)
         began = self._clock()
         rows = await self._connection.fetch(sql.format(table=table), *args)
         self._micros[table, step].append((self._clock() - began) / ROWS)
-        self._bytes[table, step].append((await self._wal() - wal) / ROWS)
+        self._bytes[table, step].append((await wal_position(self._connection) - wal) / ROWS)
         return rows
-
-    async def _wal(self) -> int:
-        return int(await self._connection.fetchval("select pg_current_wal_insert_lsn() - '0/0'::pg_lsn"))
 
     def cost(self, table: str) -> Cost:
         """Of one row."""

@@ -15,9 +15,8 @@ from uuid import uuid4
 import aiohttp
 import msgspec
 
-from benchmarks.callers import free_port
 from benchmarks.figures import Figure, Result, Say, Size
-from benchmarks.processes import Process
+from benchmarks.processes import Process, running_gateway
 from benchmarks.server import Connection, Server, connected
 
 TABS = 50
@@ -103,30 +102,14 @@ async def measure(server: Server, size: Size, say: Say) -> TabsResult:
         admin = await stack.enter_async_context(connected(dsn))
         working = await stack.enter_async_context(connected(dsn))
         session = await stack.enter_async_context(aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)))
-        port = free_port()
-        gateway = Process(dsn, "gateway", "--port", str(port))
-        stack.push_async_callback(gateway.stop)
-        tabs = Tabs(f"http://127.0.0.1:{port}", session)
-        await until_ready(session, port, gateway)
+        gateway, url = await stack.enter_async_context(running_gateway(dsn))
+        tabs = Tabs(url, session)
         for rate_name, rate in RATES.items():
             for name, number, overview in (("no tab", 0, False), ("streams", TABS, False), ("overviews", TABS, True)):
                 async with tabs.open(number, overview=overview), jobs(working, rate):
                     costs[f"{name}, {rate_name}"] = await watch(server, gateway, admin, tabs, size)
                 say(f"{name}, {rate_name}: {costs[f'{name}, {rate_name}']}")
     return TabsResult(figures=figures_of(costs), costs=costs)
-
-
-async def until_ready(session: aiohttp.ClientSession, port: int, gateway: Process) -> None:
-    """Wait until the gateway answers."""
-    while True:
-        gateway.check()
-        try:
-            async with session.get(f"http://127.0.0.1:{port}/readyz") as answer:
-                if answer.status == 200:
-                    return
-        except aiohttp.ClientError:
-            pass
-        await asyncio.sleep(0.1)
 
 
 @asynccontextmanager

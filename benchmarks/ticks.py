@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchmarks.figures import Figure, Result, Say, Size, Spread
 from benchmarks.processes import running, until
+from benchmarks.readings import count_transactions
 from benchmarks.server import Connection, Server, connected
 
 # Schedulers, of them killed on the way; schedules; seconds of ticks, after seconds of lead.
@@ -30,7 +31,6 @@ select count(leasehold.create_schedule(jsonb_build_object(
 """
 READY = "select count(*) >= {0} from pg_stat_activity where datname = current_database() and application_name like '% scheduler'"
 DONE = "select clock_timestamp() > max(ends_at) and bool_and(next_run_at is null) from leasehold.schedules"
-COMMITS = "select xact_commit + xact_rollback from pg_stat_database where datname = current_database()"
 LATENESS = "select extract(epoch from fired_at - tick_at)::float8 from leasehold.schedule_ticks"
 COUNTS = """
 select (select count(*) from leasehold.schedule_ticks where outcome = 'fired') as fired,
@@ -78,12 +78,12 @@ async def measure(server: Server, size: Size, say: Say) -> TicksResult:
         say(f"{schedules} schedules a second for {seconds} s, {schedulers} schedulers, {kills} of them killed")
         await connection.fetchval(CREATE, schedules, float(seconds), lead)
         await asyncio.sleep(lead)
-        before, cpu_before = await connection.fetchval(COMMITS), server.cpu_seconds()
+        before, cpu_before = await count_transactions(connection, dsn), server.cpu_seconds()
         for victim in processes[1 : kills + 1]:
             await asyncio.sleep(seconds / (kills + 1))
             victim.kill()
         await asyncio.sleep(seconds / (kills + 1))
-        commits, cpu = await connection.fetchval(COMMITS) - before, server.cpu_seconds() - cpu_before
+        commits, cpu = await count_transactions(connection, dsn) - before, server.cpu_seconds() - cpu_before
         await until(connection, DONE, *processes[kills + 1 :])
         return await _result(connection, size, commits / seconds, cpu / seconds * 100, wrong_clock)
 

@@ -15,9 +15,8 @@ from collections.abc import Mapping, Sequence
 import aiohttp
 import msgspec
 
-from benchmarks.callers import free_port
 from benchmarks.large import fill_large
-from benchmarks.processes import Process
+from benchmarks.processes import Process, running_gateway
 from benchmarks.server import Connection, Server, connected, open_server, run
 
 GOAL_DATABASE, GOAL_SERVER = 50.0, 150.0
@@ -116,27 +115,14 @@ async def measure(server: Server, finished: int, pending: int, times: int) -> in
         await fill_large(connection, finished, pending, say)
         await connection.execute("alter system set autovacuum = off")
         await connection.execute("select pg_reload_conf()")
-        port = free_port()
-        gateway = Process(dsn, "gateway", "--port", str(port))
-        try:
-            async with aiohttp.ClientSession() as session:
-                return await print_costs(f"http://127.0.0.1:{port}", server, gateway, session, connection, times)
-        finally:
-            await gateway.stop()
+        async with running_gateway(dsn) as (gateway, root), aiohttp.ClientSession() as session:
+            return await print_costs(root, server, gateway, session, connection, times)
 
 
 async def print_costs(
     root: str, server: Server, gateway: Process, session: aiohttp.ClientSession, connection: Connection, times: int
 ) -> int:
     """A row for each page, and one for each of its addresses."""
-    while True:
-        gateway.check()
-        try:
-            async with session.get(f"{root}/readyz") as answer:
-                if answer.status == 200:
-                    break
-        except aiohttp.ClientError:
-            await asyncio.sleep(0.1)
     [row] = await connection.fetch(MARKED)
     over = 0
     say(f"{'':52}{'Postgres':>10}{'gateway':>10}{'fastest':>10}{'bytes':>12}   (ms of CPU; ms)")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import socket
 import sys
 import urllib.request
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from urllib.parse import quote
 import trio
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from benchmarks.processes import free_port
 from examples.backstage import Backstage, show
 from examples.shop_crawl import app
 from examples.shop_crawl.__main__ import SCHEDULES, WORKERS, begin, prepare
@@ -48,9 +48,7 @@ BOOKED = "select count(*) > 0 as done from leasehold.rollups where completed > 0
 
 async def perform(stage: Backstage) -> None:
     """Crawl twice, kill a worker, leave some trouble, and look at each page while the second round runs."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     stage.environ["LEASEHOLD_GATEWAY_PORT"] = str(port)
     with open_shops(Scale(SHOPS, PRODUCTS)) as shops:
         await prepare(stage, shops)

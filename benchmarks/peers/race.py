@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import re
 import subprocess
-import sys
 from collections.abc import Sequence
 
+from benchmarks.figures import say
 from benchmarks.machine import Machine, describe
 from benchmarks.peers.contestants import CONTESTANTS, Contestant
 from benchmarks.peers.installing import command
@@ -39,12 +39,12 @@ def main(arguments: Sequence[str]) -> int:
         machine = in_asyncio(describe(server))
         for turn in range(number):
             for contestant in chosen:
-                _say(f"round {turn + 1} of {number}: {contestant.name}")
+                say(f"round {turn + 1} of {number}: {contestant.name}")
                 for key, value in in_asyncio(_one(server, contestant, commands[contestant.name], effort)).items():
                     rounds[contestant.name].setdefault(key, []).append(value)
             if options.size == "full" and len(chosen) == len(CONTESTANTS):
                 _write(rounds, f"{_on(machine)}; medians of {turn + 1} rounds in turn")
-    _say(f"{machine}")
+    say(f"{machine}")
     print(markdown(rounds))
     return 0
 
@@ -68,9 +68,5 @@ async def _one(server: Server, contestant: Contestant, program: list[str], effor
         try:
             return await race.run(effort)
         except (subprocess.SubprocessError, TimeoutError) as error:
-            _say(f"  {contestant.name} did not finish: {error} {getattr(error, 'stderr', '')}")
+            say(f"  {contestant.name} did not finish: {error} {getattr(error, 'stderr', '')}")
             return race.figures
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import msgspec
 
+from benchmarks.processes import clean_environment
+from benchmarks.server import ROOT
 from faults.bugs.scene import Scene
-from faults.fleet.member import FOREIGN, ROOT
 
 ROOMS = ("src", "actors", "gateway", "notify", "sql")
 READY_WITHIN = 60.0
@@ -31,14 +32,14 @@ select 1 where not exists (select from leasehold.jobs) or (select count(*) > 1 f
 
 
 class CodeBug(msgspec.Struct, frozen=True):
-    """Text of one file that stands there exactly once, and what takes its place; `play` makes jobs for the worker."""
+    """Text of one file that stands there exactly once, and what takes its place; the worker gets a job of this `kind`."""
 
     name: str
     what: str
     file: str
     find: str
     put: str
-    play: Callable[[Scene], None]
+    kind: str
     rules: tuple[str, ...]
     patience: float
 
@@ -57,19 +58,17 @@ class CodeBug(msgspec.Struct, frozen=True):
 @contextmanager
 def worker_of(source: Path, dsn: str) -> Generator[None]:
     """A worker process of this source, deaf to notifications, with a lease that outlives the scene."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
     process = subprocess.Popen(
         [sys.executable, "-m", "leasehold", "run", "worker", "--app", "faults.load.app:app"],
-        env={
-            **kept,
-            "PYTHONPATH": os.pathsep.join([str(source), str(ROOT)]),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "LEASEHOLD_DATABASE_URL": dsn,
-            "LEASEHOLD_NOTIFY": "false",
-            "LEASEHOLD_POLL_SECONDS": "0.2",
-            "LEASEHOLD_CPU_BACKOFF": "1",
-            "LEASEHOLD_MEMORY_BACKOFF": "1",
-        },
+        env=clean_environment(
+            {
+                "PYTHONPATH": os.pathsep.join([str(source), str(ROOT)]),
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "LEASEHOLD_DATABASE_URL": dsn,
+                "LEASEHOLD_NOTIFY": "false",
+                "LEASEHOLD_POLL_SECONDS": "0.2",
+            }
+        ),
         cwd=source,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -88,7 +87,7 @@ def play_with_worker(scene: Scene, bug: CodeBug, source: Path) -> None:
     with worker_of(source, scene.dsn):
         if not wait(lambda: bool(scene.stranger.ask(SETTLED)), READY_WITHIN):
             raise TimeoutError(f"the worker was not ready within {READY_WITHIN:g} s")
-        bug.play(scene)
+        scene.enqueue(bug.kind)
         wait(lambda: bool(scene.stranger.ask(OVER)), bug.patience)
 
 
@@ -100,16 +99,6 @@ def wait(condition: Callable[[], bool], seconds: float) -> bool:
     return holds
 
 
-def one_plain_job(scene: Scene) -> None:
-    """Enqueued without a wake-up."""
-    scene.enqueue()
-
-
-def one_payment(scene: Scene) -> None:
-    """Staged: an effect and a completion."""
-    scene.enqueue("pay")
-
-
 CODE_BUGS: tuple[CodeBug, ...] = (
     CodeBug(
         "woken and never polling",
@@ -117,7 +106,7 @@ CODE_BUGS: tuple[CodeBug, ...] = (
         "actors/leases/poll.py",
         "current = min(self._next, longest)",
         "current = 3600.0",
-        one_plain_job,
+        "plain",
         ("I16",),
         3.0,
     ),
@@ -127,7 +116,7 @@ CODE_BUGS: tuple[CodeBug, ...] = (
         "actors/running/attempt_session.py",
         'made = await self._inner.call_last("complete_job"',
         'await self._inner.execute("commit; begin")\n            made = await self._inner.call_last("complete_job"',
-        one_payment,
+        "pay",
         ("I7",),
         20.0,
     ),

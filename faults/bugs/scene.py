@@ -80,12 +80,8 @@ class Hand:
     def renew(self, job: Job) -> list[dict[str, Any]]:
         """As the keeper does; the refusals."""
         return self.ask(
-            "select * from leasehold.renew_leases(%s, %s, %s, %s, %s)",
-            self.incarnation,
-            *identities([job]),
-            [float(LEASE)],
-            [0.1],
-        )
+            "select * from leasehold.renew_leases(%s, %s, %s, %s, %s)", self.incarnation, *identities([job]), [float(LEASE)], [0.1]
+        )  # fmt: skip
 
     def close(self) -> None:
         self.connection.close()
@@ -165,10 +161,10 @@ class Scene:
                 break
         return thread
 
-    def drain(self, *, patience: int = 5) -> None:
+    def drain(self) -> None:
         """What a healthy fleet does from now on: leases run out, what waits becomes due, everything is worked off."""
         heir = self.worker("heir")
-        for _ in range(patience):
+        for _ in range(5):
             self.later(2 * LEASE)
             self.reap()
             self.stranger.ask("select * from leasehold.unblock_stranded_jobs()")

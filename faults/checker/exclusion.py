@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 
 import msgspec
@@ -25,37 +25,30 @@ class Span(msgspec.Struct, frozen=True, gc=False):
 def judge_exclusion(history: History) -> Iterator[Violation]:
     """Intervals between commits, swept in their order."""
     yield from judge_keys(history)
-    yield from judge_unique(history)
     yield from judge_max_running(history)
     yield from judge_rates(history)
 
 
 def held_spans(history: History) -> Iterator[Span]:
     """From each claim to the moment that the job was given up or ended."""
-    for versions in history.versions.values():
-        began: Change | None = None
-        for each in versions:
-            if not isinstance(each, Change):
-                continue
-            if history.is_claim(each):
-                began = each
-            elif began is not None and each.state not in HELD:
-                yield Span(began, each)
-                began = None
-        if began is not None:
-            yield Span(began, None)
+    return spans_of(history, history.is_claim, lambda each: each.state not in HELD)
 
 
 def open_spans(history: History) -> Iterator[Span]:
     """From the making of each job (or its retry) to its end."""
+    return spans_of(history, lambda each: each.old_state is None, lambda each: each.state is None)
+
+
+def spans_of(history: History, begins: Callable[[Change], bool], ends: Callable[[Change], bool]) -> Iterator[Span]:
+    """Of each job from a change that begins one to the next that ends it."""
     for versions in history.versions.values():
         began: Change | None = None
         for each in versions:
             if not isinstance(each, Change):
                 continue
-            if each.old_state is None:
+            if begins(each):
                 began = each
-            elif each.state is None and began is not None:
+            elif began is not None and ends(each):
                 yield Span(began, each)
                 began = None
         if began is not None:
@@ -82,25 +75,21 @@ def overlaps(spans: Iterable[Span], most: int) -> Iterator[Sequence[Change]]:
 
 
 def judge_keys(history: History) -> Iterator[Violation]:
-    """I9: one holder of a key at a time."""
-    by_key: defaultdict[str, list[Span]] = defaultdict(list)
-    for span in held_spans(history):
-        if span.began.key is not None:
-            by_key[span.began.key].append(span)
-    for key, spans in by_key.items():
-        for holders in overlaps(spans, 1):
-            yield Violation("I9", f"{len(holders)} jobs of the key {key!r} are held at once", holders)
+    """I9: one holder of a key at a time, and one unfinished job of a unique key."""
+    for key, holders in shared(held_spans(history), lambda change: change.key):
+        yield Violation("I9", f"{len(holders)} jobs of the key {key!r} are held at once", holders)
+    for key, jobs in shared(open_spans(history), lambda change: change.unique):
+        yield Violation("I9", f"{len(jobs)} unfinished jobs have the unique key {key!r}", jobs)
 
 
-def judge_unique(history: History) -> Iterator[Violation]:
-    """I9: one unfinished job of a unique key at a time."""
+def shared(spans: Iterable[Span], key_of: Callable[[Change], str | None]) -> Iterator[tuple[str, Sequence[Change]]]:
+    """Keys that more than one of these spans has at once, and those that have it."""
     by_key: defaultdict[str, list[Span]] = defaultdict(list)
-    for span in open_spans(history):
-        if span.began.unique is not None:
-            by_key[span.began.unique].append(span)
-    for key, spans in by_key.items():
-        for jobs in overlaps(spans, 1):
-            yield Violation("I9", f"{len(jobs)} unfinished jobs have the unique key {key!r}", jobs)
+    for span in spans:
+        if (key := key_of(span.began)) is not None:
+            by_key[key].append(span)
+    for key, mine in by_key.items():
+        yield from ((key, holders) for holders in overlaps(mine, 1))
 
 
 def limits_of(history: History) -> dict[tuple[str, str], Limit]:

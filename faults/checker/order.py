@@ -68,18 +68,10 @@ def judge_edges(history: History) -> Iterator[Violation]:
 
 def judge_closing(history: History, edge: Edge) -> Iterator[Violation]:
     """There has to be an end of the chain that is not later."""
-    job = edge.chain
-    seen: End | None = None
-    while True:
-        ends = [each for each in history.versions.get(job, []) if isinstance(each, End)]
-        seen = next((each for each in ends if each.next is not None), ends[-1] if ends else None)
-        if seen is None or seen.next is None:
-            break
-        job = seen.next
     suits = ("completed", "failed", "cancelled") if edge.any_end else ("completed",)
     ended = [
         each
-        for each in history.versions.get(job, [])
+        for each in history.versions.get(history.tail_of(edge.chain), [])
         if isinstance(each, End) and each.state in suits and (each.committed <= edge.committed or each.xid == edge.xid)
     ]
     if not ended:

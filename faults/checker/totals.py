@@ -91,9 +91,8 @@ def open_edges(history: History, job: int) -> list[Edge]:
 
 def is_complete(history: History, edge: Edge) -> bool:
     """Whether the chain has ended in a way that ends the wait."""
-    job = edge.chain
-    while (end := history.ends.get(job)) is not None and end.next is not None:
-        job = end.next
+    job = history.tail_of(edge.chain)
+    end = history.ends.get(job)
     if end is None or history.versions[job][-1] != end:
         return False
     return end.state == "completed" or edge.any_end

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from socket import socket
 
 import msgspec
 import trio
 
+from benchmarks.processes import free_port
 from faults.fleet.member import Member
 from faults.fleet.proxy import Proxy, open_proxy
 from faults.fleet.server import Server
@@ -31,14 +31,13 @@ class Shape(msgspec.Struct, frozen=True):
     heartbeat: float = 1.0
 
 
-class Fleet:
+class Fleet(msgspec.Struct, frozen=True):
     """The members by what they are."""
 
-    def __init__(self, workers: list[Member], reapers: list[Member], schedulers: list[Member], gateway: Member) -> None:
-        self.workers = workers
-        self.reapers = reapers
-        self.schedulers = schedulers
-        self.gateway = gateway
+    workers: list[Member]
+    reapers: list[Member]
+    schedulers: list[Member]
+    gateway: Member
 
     @property
     def members(self) -> list[Member]:
@@ -65,8 +64,6 @@ class Place(msgspec.Struct, frozen=True):
             "LEASEHOLD_RENEW_SECONDS": str(shape.renew),
             "LEASEHOLD_POLL_SECONDS": str(shape.poll),
             "LEASEHOLD_HEARTBEAT_SECONDS": str(shape.heartbeat),
-            "LEASEHOLD_CPU_BACKOFF": "1",
-            "LEASEHOLD_MEMORY_BACKOFF": "1",
             "LEASEHOLD_DRAIN_SECONDS": "5",
             "LEASEHOLD_LOG_FORMAT": "text",
             FOLDER: str(self.folder / "diaries"),
@@ -99,10 +96,3 @@ async def open_fleet(place: Place, shape: Shape) -> AsyncGenerator[Fleet]:
     finally:
         for member in fleet.members:
             member.end()
-
-
-def free_port() -> int:
-    """A TCP port that nobody uses now."""
-    with socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]

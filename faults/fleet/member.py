@@ -11,11 +11,11 @@ from pathlib import Path
 
 import trio
 
+from benchmarks.processes import clean_environment
+from benchmarks.server import ROOT
 from faults.fleet.proxy import Proxy
 from faults.fleet.server import DATABASE
 
-FOREIGN = ("LEASEHOLD_", "PG", "DATABASE_URL", "WORKER_", "POLL_", "HEARTBEAT_", "MAX_CONCURRENT_", "BACKOFF_")
-ROOT = Path(__file__).resolve().parents[2]
 COMPLAINTS = (
     "was never retrieved",
     "was never awaited",
@@ -100,7 +100,6 @@ class Member:
         return tuple(line[:300] for line in text.splitlines() if any(word in line for word in COMPLAINTS))
 
     def _start(self) -> subprocess.Popen[bytes]:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
         self._is_ours = False
         self._number += 1
         dsn = self.proxy.dsn(DATABASE, self.process)
@@ -108,7 +107,7 @@ class Member:
             self._popen = subprocess.Popen(
                 [sys.executable, "-m", "leasehold", *self.args],
                 cwd=ROOT,
-                env={**kept, **self.env, "LEASEHOLD_DATABASE_URL": dsn, "PYTHONUNBUFFERED": "1"},
+                env=clean_environment({**self.env, "LEASEHOLD_DATABASE_URL": dsn, "PYTHONUNBUFFERED": "1"}),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

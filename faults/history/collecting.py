@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, LiteralString, cast
@@ -61,16 +60,10 @@ def collect(dsn: str) -> Generator[Entry]:
 
 
 def _rows(connection: psycopg.Connection, query: LiteralString) -> Iterable[tuple[Any, ...]]:
-    with _cursor(connection) as cursor:
+    with connection.cursor(name="history") as cursor:
         cursor.itersize = BATCH
         cursor.execute(query)
         yield from cursor
-
-
-@contextmanager
-def _cursor(connection: psycopg.Connection) -> Generator[psycopg.ServerCursor[tuple[Any, ...]]]:
-    with connection.cursor(name="history") as cursor:
-        yield cursor
 
 
 def note(n: int, xid: int, at: float, committed: float, by: str, what: str, text: str) -> Entry:

@@ -69,6 +69,13 @@ class History:
         """How each job ended last, whether or not it was retried later."""
         return {end.job: end for end in sorted(self.of(End), key=attrgetter("n"))}
 
+    def tail_of(self, chain: int) -> int:
+        """The last link of a chain, as far as its links have ended."""
+        job = chain
+        while (end := self.ends.get(job)) is not None and end.next is not None:
+            job = end.next
+        return job
+
     @cached_property
     def edges(self) -> dict[int, list[records.Edge]]:
         """What was noted about what each job waits for."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 
 from faults.inject import database, network, signals, work
-from faults.inject.stage import Stage
+from faults.inject.stage import Stage, Targets
 
-Injection = Callable[[Stage], Awaitable[tuple[str, ...]]]
+Injection = Callable[[Stage], Awaitable[Targets]]
 
 INJECTIONS: Mapping[str, Injection] = {
     "kill worker": signals.kill_worker,

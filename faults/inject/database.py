@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from contextlib import ExitStack, suppress
 from typing import LiteralString
 
 import psycopg
 import trio
 
-from faults.inject.stage import Stage, blocking
+from faults.fleet.server import Server
+from faults.inject.stage import Stage, Targets, blocking
 
-Targets = tuple[str, ...]
 OURS: LiteralString = "application_name like 'leasehold%' and pid <> pg_backend_pid()"
 SOME: LiteralString = f"select pid from pg_stat_activity where {OURS} order by random() limit 1"
 ONE_OF_OURS: LiteralString = f"select pg_terminate_backend(pid) from ({SOME}) s"
@@ -41,29 +42,21 @@ async def quietly(stage: Stage, sql: LiteralString) -> None:
     await blocking(tell)
 
 
-async def restart(stage: Stage) -> Targets:
-    await blocking(lambda: stage.server.restart("fast"))
-    return ()
+def done_to_server(work: Callable[[Server], None]) -> Callable[[Stage], Awaitable[Targets]]:
+    """A fault that is over when the server has done this."""
+
+    async def inject(stage: Stage) -> Targets:
+        await blocking(lambda: work(stage.server))
+        return ()
+
+    return inject
 
 
-async def crash(stage: Stage) -> Targets:
-    await blocking(lambda: stage.server.restart("immediate"))
-    return ()
-
-
-async def kill_postmaster(stage: Stage) -> Targets:
-    await blocking(stage.server.kill_postmaster)
-    return ()
-
-
-async def kill_backend(stage: Stage) -> Targets:
-    await blocking(stage.server.kill_backend)
-    return ()
-
-
-async def fail_over(stage: Stage) -> Targets:
-    await blocking(stage.server.fail_over)
-    return ()
+restart = done_to_server(lambda server: server.restart("fast"))
+crash = done_to_server(lambda server: server.restart("immediate"))
+kill_postmaster = done_to_server(Server.kill_postmaster)
+kill_backend = done_to_server(Server.kill_backend)
+fail_over = done_to_server(Server.fail_over)
 
 
 async def away(stage: Stage) -> Targets:
@@ -81,12 +74,17 @@ async def terminate_all(stage: Stage) -> Targets:
     return ()
 
 
-async def terminate_some(stage: Stage) -> Targets:
+async def again_and_again(stage: Stage, sql: LiteralString, pause: float) -> Targets:
+    """The same as long as the fault lasts, each time after a pause (seconds)."""
     with trio.move_on_after(stage.hold):
         while True:
-            await quietly(stage, ONE_OF_OURS)
-            await trio.sleep(0.1)
+            await quietly(stage, sql)
+            await trio.sleep(pause)
     return ()
+
+
+async def terminate_some(stage: Stage) -> Targets:
+    return await again_and_again(stage, ONE_OF_OURS, 0.1)
 
 
 async def terminate_listeners(stage: Stage) -> Targets:
@@ -98,13 +96,8 @@ async def terminate_listeners(stage: Stage) -> Targets:
 
 
 async def cancel_statements(stage: Stage) -> Targets:
-    with trio.move_on_after(stage.hold):
-        while True:
-            await quietly(
-                stage, f"select pg_cancel_backend(pid) from pg_stat_activity where {OURS} and state = 'active'"
-            )
-            await trio.sleep(0.05)
-    return ()
+    running: LiteralString = f"select pg_cancel_backend(pid) from pg_stat_activity where {OURS} and state = 'active'"
+    return await again_and_again(stage, running, 0.05)
 
 
 async def no_connections_left(stage: Stage) -> Targets:
@@ -170,10 +163,7 @@ async def vacuum(stage: Stage) -> Targets:
 
 
 async def flood(stage: Stage) -> Targets:
-    with trio.move_on_after(stage.hold):
-        while True:
-            await quietly(stage, FLOOD)
-    return ()
+    return await again_and_again(stage, FLOOD, 0.0)
 
 
 async def deadlocks(stage: Stage) -> Targets:

@@ -2,78 +2,55 @@
 
 from __future__ import annotations
 
+from faults.fleet.member import Member
 from faults.fleet.proxy import Cut, Proxy, Weather
-from faults.inject.stage import Stage
+from faults.inject.stage import Stage, Targets
 
-Targets = tuple[str, ...]
 CONNECTIONS = ("dispatcher", "settler", "handlers", None)
 
 
-async def under(stage: Stage, proxy: Proxy, weather: Weather) -> None:
-    """So long, then fair weather again."""
-    proxy.change(weather)
+async def under(stage: Stage, weather: Weather, *members: Member) -> Targets:
+    """These processes have this weather, then fair weather again."""
+    processes = tuple(member.process for member in members)
+    for member in members:
+        member.proxy.change(weather)
+        if weather.refuses:
+            member.proxy.break_all()
     try:
         await stage.wait()
     finally:
-        proxy.change(Weather())
+        for member in members:
+            member.proxy.change(Weather())
+    return processes
 
 
 async def half_open(stage: Stage) -> Targets:
-    member = stage.member
-    process = member.process
-    await under(stage, member.proxy, Weather(silent=True))
-    return (process,)
+    return await under(stage, Weather(silent=True), stage.member)
 
 
 async def half_open_replies(stage: Stage) -> Targets:
-    member = stage.member
-    process = member.process
-    await under(stage, member.proxy, Weather(silent_replies=True))
-    return (process,)
+    return await under(stage, Weather(silent_replies=True), stage.member)
 
 
 async def deaf_listener(stage: Stage) -> Targets:
-    worker = stage.worker
-    process = worker.process
-    await under(stage, worker.proxy, Weather(silent=True, only="listener"))
-    return (process,)
+    return await under(stage, Weather(silent=True, only="listener"), stage.worker)
 
 
 async def lost_notices(stage: Stage) -> Targets:
-    for worker in stage.fleet.workers:
-        worker.proxy.change(Weather(drops_notices=True))
-    try:
-        await stage.wait()
-    finally:
-        for worker in stage.fleet.workers:
-            worker.proxy.change(Weather())
-    return tuple(worker.process for worker in stage.fleet.workers)
+    return await under(stage, Weather(drops_notices=True), *stage.fleet.workers)
 
 
 async def partition(stage: Stage) -> Targets:
-    member = stage.member
-    process = member.process
-    member.proxy.change(Weather(refuses=True))
-    member.proxy.break_all()
-    try:
-        await stage.wait()
-    finally:
-        member.proxy.change(Weather())
-    return (process,)
+    return await under(stage, Weather(refuses=True), stage.member)
 
 
 async def latency(stage: Stage) -> Targets:
     member = stage.member
-    process = member.process
-    await under(stage, member.proxy, Weather(latency=stage.dice.uniform(0.001, 0.1)))
-    return (process,)
+    return await under(stage, Weather(latency=stage.dice.uniform(0.001, 0.1)), member)
 
 
 async def narrow_line(stage: Stage) -> Targets:
-    member = stage.member
-    process = member.process
-    await under(stage, member.proxy, Weather(bytes_a_second=32_000))
-    return (process,)
+    return await under(stage, Weather(bytes_a_second=32_000), stage.member)
 
 
 def cut(stage: Stage, proxy: Proxy, how: Cut, only: str | None) -> None:

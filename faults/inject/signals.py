@@ -7,10 +7,9 @@ from signal import SIGCONT, SIGKILL, SIGSTOP, SIGTERM
 import trio
 
 from faults.fleet.member import Member
-from faults.inject.stage import Stage
+from faults.inject.stage import Stage, Targets
 from faults.load.diary import CLOCK_AHEAD
 
-Targets = tuple[str, ...]
 SOME_HOURS = 7200.0
 
 

@@ -17,6 +17,8 @@ from faults.load.clients import Clients
 from faults.load.mix import Mix
 
 T = TypeVar("T")
+Targets = tuple[str, ...]
+"""The processes that a fault is for; none: the database, so everybody."""
 
 
 class Stage(msgspec.Struct, frozen=True):

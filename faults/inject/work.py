@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import trio
 
-from faults.inject.stage import Stage
-
-Targets = tuple[str, ...]
+from faults.inject.stage import Stage, Targets
 
 
 async def block_loop(stage: Stage) -> Targets:

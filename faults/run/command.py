@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import signal
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ from random import SystemRandom
 
 import msgspec
 
+from benchmarks.figures import say
 from faults.checker.judge import judge
 from faults.history.file import read_history
 from faults.history.history import History
@@ -119,8 +119,3 @@ def with_results(page: str, tables: str) -> str:
     before, _, rest = page.partition("## Results\n")
     _, heading, after = rest.partition("\n## ")
     return f"{before}## Results\n{tables}\n{heading}{after}"
-
-
-def say(text: str) -> None:
-    """Progress."""
-    print(text, file=sys.stderr, flush=True)

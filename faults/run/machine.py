@@ -16,7 +16,7 @@ import trio
 from faults.checker.hygiene import LONGEST_IDLE
 from faults.fleet.fleet import Fleet, Place, Shape, open_fleet
 from faults.fleet.member import Member
-from faults.fleet.proxy import Proxy, Weather
+from faults.fleet.proxy import Weather
 from faults.fleet.server import DATABASE, Server, open_server
 from faults.history.collecting import collect, install_watch
 from faults.history.file import write_history
@@ -46,7 +46,7 @@ select application_name, coalesce(state, ''), case when starts_with(state, 'idle
 
 
 class Wish(msgspec.Struct, frozen=True):
-    """What to run. Times in seconds; `jobs` ends the load as well, if it comes first. `faults`: of these kinds, None for all.
+    """What to run. Times in seconds. `faults`: of these kinds, None for all.
 
     `drain` is the longest time after the faults in which no job ends; a fleet that goes on, however slowly, is waited for.
     """
@@ -55,7 +55,6 @@ class Wish(msgspec.Struct, frozen=True):
     command: str
     seconds: float = 75.0
     every: float = 2.5
-    jobs: int = 10**9
     rate: float = 300.0
     most_waiting: int = 3000
     batch: int = 15
@@ -124,12 +123,11 @@ class Run:
             yield Stage(fleet, self._server, clients, mix, proxy, Random(wish.seed), 0.0)
 
     async def _load_and_faults(self, stage: Stage) -> None:
-        """Until the time is over, or the jobs have been made."""
+        """Until the time is over."""
         wish = self._wish
         planned = plan(wish.seed, wish.seconds, wish.every, wish.faults)
         self._say(f"seed {wish.seed}: {len(planned)} faults in {wish.seconds:.0f} s")
-        pace = stage.clients.pace
-        pace.begin()
+        stage.clients.pace.begin()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._watch, stage)
             nursery.start_soon(stage.clients.run)
@@ -138,8 +136,6 @@ class Run:
                     began = trio.current_time()
                     for each in planned:
                         await trio.sleep_until(began + each.at)
-                        if pace.made >= wish.jobs:
-                            break
                         faults.start_soon(self._inject, stage, each)
                     await trio.sleep_until(began + wish.seconds)
             nursery.cancel_scope.cancel()
@@ -171,15 +167,12 @@ class Run:
 
     async def _heal(self, stage: Stage) -> None:
         """Fair weather, everybody awake, nothing paused, no more ticks."""
-        for proxy in self._proxies(stage):
-            proxy.change(Weather())
+        stage.client_proxy.change(Weather())
         for member in stage.fleet.members:
+            member.proxy.change(Weather())
             member.signal(SIGCONT)
         await stage.clients.heal()
         self._say("healed; waiting for the jobs to end")
-
-    def _proxies(self, stage: Stage) -> list[Proxy]:
-        return [stage.client_proxy, *(member.proxy for member in stage.fleet.members)]
 
     async def _drain(self) -> None:
         """Until every job has ended that can, or none has ended for so long that none will."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import tempfile
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import psycopg
@@ -39,7 +40,7 @@ def soak(
             broken += [f"{scene.name}: the worker of slot {slot} ended by itself" for slot in strays]
             say(rows[-1])
     print("\n".join([HEAD, *rows]))
-    print(f"\nPython {platform.python_version()}, Django {django_version()}, seed {seed}")
+    print(f"\nPython {platform.python_version()}, Django {version('django')}, seed {seed}")
     print("\n".join(broken) if broken else "all that should hold holds")
     return 1 if broken else 0
 
@@ -56,23 +57,6 @@ def row(name: str, kills: int, verdict: Verdict) -> str:
     again = f"{verdict.again[0]:.1f} to {verdict.again[-1]:.1f} s" if verdict.again else "-"
     latency = ", ".join(f"{seconds:.3f}" for seconds in verdict.latency) + " s"
     early, late = (size / MEGABYTE for size in verdict.rss)
-    cells = [
-        name,
-        f"{verdict.tasks:,}",
-        str(kills),
-        states,
-        f"{verdict.executions:,}",
-        f"{verdict.interrupted}, {again}",
-        str(verdict.doubles),
-        latency,
-        str(verdict.most_ready),
-        f"{early:.0f} → {late:.0f} MiB",
-    ]
-    return f"| {' | '.join(cells)} |"
-
-
-def django_version() -> str:
-    """Of the Django that is installed."""
-    import django  # noqa: PLC0415  only here
-
-    return ".".join(map(str, django.VERSION[:3]))
+    counts = f"{verdict.tasks:,} | {kills} | {states} | {verdict.executions:,} | {verdict.interrupted}, {again}"
+    memory = f"{early:.0f} → {late:.0f} MiB"
+    return f"| {name} | {counts} | {verdict.doubles} | {latency} | {verdict.most_ready} | {memory} |"

@@ -55,7 +55,6 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     latency: list[float]
     most_ready: int
     rss: tuple[int, int]
-    samples: int
     broken: list[str]
 
 
@@ -115,7 +114,6 @@ def judge(
         latency=percentiles(latency),
         most_ready=max((sample.ready for sample in samples), default=0),
         rss=(rss[len(rss) // 4], rss[-1]) if rss else (0, 0),
-        samples=len(samples),
         broken=[rule for rule, holds in rules.items() if not holds],
     )
 

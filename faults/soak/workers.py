@@ -41,18 +41,8 @@ class Workers:
         if slot in self._running:
             return
         log = (self._folder / f"worker{slot}.log").open("ab")
-        words = [
-            "leasehold",
-            "run",
-            "worker",
-            "scheduler",
-            "reaper",
-            "--slots",
-            str(self._slots),
-            "--log-level",
-            "warning",
-        ]
-        command = [sys.executable, "-m", "django", *words]
+        words = ["run", "worker", "scheduler", "reaper", "--slots", str(self._slots), "--log-level", "warning"]
+        command = [sys.executable, "-m", "django", "leasehold", *words]
         with log:
             self._running[slot] = subprocess.Popen(command, env=self._environment, stdout=log, stderr=log)
 

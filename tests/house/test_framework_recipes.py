@@ -17,7 +17,7 @@ from urllib.request import Request, urlopen
 import psycopg.conninfo
 import pytest
 
-from benchmarks.callers import free_port
+from benchmarks.processes import free_port
 from tests.support.processes import clean_environment
 from tests.support.waiting import PATIENCE, until
 

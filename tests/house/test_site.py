@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 from tests.house.test_docs_links import PAGES
-from tools.site import build, llms
+from tools.site import build
 from tools.site.checking import faults_of
 from tools.site.navigation import ROOT, place_of, placed
 from tools.site.pages import Site, summary_of
@@ -49,11 +49,11 @@ def test_a_fence_says_nothing_but_its_language_and_its_text_stays(tmp_path: Path
 
 
 def test_programs_read_what_each_page_is_about() -> None:
-    text = llms.index(placed())
+    text = "\n".join(build.index(placed()))
     assert text.startswith("# leasehold\n\n> Background jobs for Python on Postgres")
     assert "- [Leases](leases.md): " in text
     assert [page for section in placed().values() for page in section if not summary_of(page)] == []
-    assert len(llms.full(placed())) < 600_000
+    assert len(build.full(placed())) < 600_000
 
 
 def test_what_is_wrong_with_a_site_is_found(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from tests.support.sql_edges import BROKEN, STRANDED
+from tests.support.sql_chains import BROKEN, STRANDED
 from tests.support.sql_model import DONE, HELD, READY, Model, ModelJob
 
 EPOCH = datetime(2999, 1, 1, tzinfo=UTC)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import Literal
 
 import trio
 
-from tests.support.proxy import Proxy
+from tests.support.proxy import Proxy, serving
 
 Side = Literal["before", "after"]
 
@@ -56,12 +56,6 @@ class BoundaryProxy(Proxy):
         return self.boundaries == self.at
 
 
-@asynccontextmanager
-async def boundary_proxied(dsn: str, name: str) -> AsyncGenerator[BoundaryProxy]:
-    """Such a proxy in front of the Postgres that `dsn` means; connect to `proxy.dsn`."""
-    async with trio.open_nursery() as nursery:
-        listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
-        proxy = BoundaryProxy(dsn, listeners[0].socket.getsockname()[1], name)
-        nursery.start_soon(trio.serve_listeners, proxy.serve, listeners)
-        yield proxy
-        nursery.cancel_scope.cancel()
+def boundary_proxied(dsn: str, name: str) -> AbstractAsyncContextManager[BoundaryProxy]:
+    """Such a proxy in front of the Postgres that `dsn` means."""
+    return serving(lambda port: BoundaryProxy(dsn, port, name))

@@ -16,13 +16,13 @@ from typing import IO, Literal, Protocol, TypeVar
 import psutil
 import trio
 
+from benchmarks import processes as measured
 from tests.support.forking import Forked, forks
 from tests.support.waiting import PATIENCE
 
 T = TypeVar("T")
 Stream = Literal["stdout", "stderr"]
 FORKED = ("run", "gateway")  # of which most are started
-FOREIGN = ("LEASEHOLD_", "PG", "DATABASE_URL", "WORKER_", "POLL_", "HEARTBEAT_", "MAX_CONCURRENT_", "BACKOFF_")
 
 
 class LeaseholdProcess:
@@ -202,10 +202,7 @@ def processes() -> Generator[StartProcess]:
 
 def clean_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
     """The environment without settings of leasehold or Postgres, then `env`."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
-    # Tests keep a machine busy, which is no reason for their workers to hold back.
-    unhindered = {"LEASEHOLD_MEMORY_BACKOFF": "1", "LEASEHOLD_CPU_BACKOFF": "1"}
-    return {**kept, **unhindered, "PYTHONUNBUFFERED": "1", **(env or {})}
+    return measured.clean_environment({"PYTHONUNBUFFERED": "1", **(env or {})})
 
 
 def is_gone(pid: int) -> bool:

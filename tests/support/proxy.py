@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
-from typing import Literal
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from functools import partial
+from typing import Literal, TypeVar
 from urllib.parse import parse_qs, quote, urlsplit
 
 import trio
 
 Mode = Literal["pass", "stall", "cut request", "cut reply"]
+
+P = TypeVar("P", bound="Proxy")
 
 READY_FOR_QUERY = b"Z\x00\x00\x00\x05"
 
@@ -73,11 +76,16 @@ class Proxy:
 
 
 @asynccontextmanager
-async def proxied(dsn: str) -> AsyncGenerator[Proxy]:
-    """A proxy in front of the Postgres that `dsn` means; connect to `proxy.dsn`."""
+async def serving(make: Callable[[int], P]) -> AsyncGenerator[P]:
+    """A proxy made for a port that is free; connect to `proxy.dsn`."""
     async with trio.open_nursery() as nursery:
         listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
-        proxy = Proxy(dsn, listeners[0].socket.getsockname()[1])
+        proxy = make(listeners[0].socket.getsockname()[1])
         nursery.start_soon(trio.serve_listeners, proxy.serve, listeners)
         yield proxy
         nursery.cancel_scope.cancel()
+
+
+def proxied(dsn: str) -> AbstractAsyncContextManager[Proxy]:
+    """A proxy in front of the Postgres that `dsn` means."""
+    return serving(partial(Proxy, dsn))

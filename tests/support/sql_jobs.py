@@ -51,6 +51,14 @@ async def pile_up(
     )
 
 
+async def changed_in_bulk(
+    caller: Caller, *, function: str, dry_run: bool = False, **filters: object
+) -> dict[int, tuple[bool, str | None, str | None, str | None]]:
+    """What a change in bulk answers: for each job whether it was changed, its state before and now, and why not."""
+    rows = await caller.call(function, timeout=None, dry_run=dry_run, **filters)
+    return {row["job_id"]: (row["changed"], row["was"], row["now"], row["reason"]) for row in rows}
+
+
 async def job(caller: Caller, job_id: int) -> Row:
     """The job as get_job shows it."""
     (row,) = await caller.call("get_job", job_id)

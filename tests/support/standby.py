@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Callable, Generator
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from functools import partial
 
 import trio
 
@@ -11,7 +12,7 @@ from faults.fleet.standby import NAME, copy_to
 from leasehold.database.cluster import Cluster
 from leasehold.database.migrations import migrate
 from tests.support.folders import short_folder
-from tests.support.proxy import Proxy
+from tests.support.proxy import Proxy, serving
 from tests.support.servers import programs_of, psql_on
 
 CONF = {"wal_level": "replica", "hot_standby": "on", "max_wal_senders": "4", "fsync": "off", "full_page_writes": "off"}
@@ -110,12 +111,6 @@ class Switch(Proxy):
         self._is_open = True
 
 
-@asynccontextmanager
-async def switched(cluster: Cluster) -> AsyncGenerator[Switch]:
-    """A switch that leads to this cluster; connect to `switch.dsn`."""
-    async with trio.open_nursery() as nursery:
-        listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
-        switch = Switch(cluster.dsn(), listeners[0].socket.getsockname()[1])
-        nursery.start_soon(trio.serve_listeners, switch.serve, listeners)
-        yield switch
-        nursery.cancel_scope.cancel()
+def switched(cluster: Cluster) -> AbstractAsyncContextManager[Switch]:
+    """A switch that leads to this cluster."""
+    return serving(partial(Switch, cluster.dsn()))

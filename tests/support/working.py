@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import threading
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 import trio
 
+from leasehold import RetryPolicy, checkpoint
 from leasehold.actors.attempts.context import WorkerContext, context_of
 from leasehold.actors.epochs import EpochWatch
 from leasehold.actors.leases import keeper
@@ -73,6 +75,20 @@ def unhurried() -> Generator[None]:
 def worker_context(database: Database, app: App | None = None, **settings: Any) -> WorkerContext:
     """What the parts of worker `w1` share, in a process of its own."""
     return context_of(Process(database, quick_settings(**settings), app or App()), "w1")
+
+
+def app_with_a_gate() -> tuple[App, threading.Event, threading.Event]:
+    """`wait` says that it has begun, and ends when it may."""
+    app, begun, may_end = App(), threading.Event(), threading.Event()
+
+    @app.kind(runs="thread", retry=RetryPolicy(initial=0))
+    def wait() -> str:
+        begun.set()
+        while not may_end.wait(0.01):
+            checkpoint()
+        return "done"
+
+    return app, begun, may_end
 
 
 class Working:
@@ -182,6 +198,7 @@ __all__ = [
     "Working",
     "a_reaper",
     "a_scheduler",
+    "app_with_a_gate",
     "quick_settings",
     "unhurried",
     "until",

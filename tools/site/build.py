@@ -12,16 +12,17 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tools.site import llms
 from tools.site.checking import faults_of
 from tools.site.navigation import ROOT, place_of, placed
-from tools.site.pages import FILES, Site, title_of
+from tools.site.pages import FILES, Site, summary_of, title_of
 
 WORK = ROOT / "build"
 PAGES = WORK / "pages"
 SITE = WORK / "site"
+GUIDES = ("Learn", "Use", "Operate")
 
 CONFIGURATION = """[project]
 site_name = "leasehold"
@@ -88,9 +89,24 @@ def assemble() -> None:
         target = PAGES / FILES / file.relative_to(ROOT)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, target)
-    write(PAGES / "llms.txt", llms.index(sections))
-    write(PAGES / "llms-full.txt", llms.full(sections))
+    write(PAGES / "llms.txt", "\n".join(index(sections)) + "\n")
+    write(PAGES / "llms-full.txt", full(sections))
     write(WORK / "zensical.toml", CONFIGURATION.format(navigation=navigation(sections)))
+
+
+def index(sections: Mapping[str, Sequence[Path]]) -> Iterator[str]:
+    """What the pages are, for programs that read them (https://llmstxt.org): all by part, each with its first sentence."""
+    yield "# leasehold\n"
+    yield f"> {summary_of(ROOT / 'README.md')} A job is a row in your database, and a worker holds it under a lease.\n"
+    for title, pages in sections.items():
+        yield f"## {title}\n"
+        yield from (f"- [{title_of(page)}]({place_of(page)}): {summary_of(page)}" for page in pages)
+        yield ""
+
+
+def full(sections: Mapping[str, Sequence[Path]]) -> str:
+    """The guides one after the other; the references, the decisions and the inside are left out."""
+    return "\n\n".join(page.read_text("utf-8").strip() for title in GUIDES for page in sections[title]) + "\n"
 
 
 def navigation(sections: dict[str, list[Path]]) -> str:

@@ -5,24 +5,15 @@ from datetime import timedelta
 import pytest
 
 from leasehold.actors.upkeep.reaping import SLACK_SECONDS, Attendance, elapsed
-
-
-class Watch:
-    """A clock that is set by hand."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.support.machines import FakeClock
 
 
 @pytest.fixture
-def watch() -> Watch:
-    return Watch()
+def watch() -> FakeClock:
+    return FakeClock()
 
 
-def test_it_counts_from_the_first_answer(watch: Watch) -> None:
+def test_it_counts_from_the_first_answer(watch: FakeClock) -> None:
     attendance = Attendance(watch)
     assert attendance.span() == timedelta()
     attendance.seen()
@@ -33,7 +24,7 @@ def test_it_counts_from_the_first_answer(watch: Watch) -> None:
     assert attendance.span() == timedelta(seconds=62)
 
 
-def test_it_begins_anew_after_a_loss(watch: Watch) -> None:
+def test_it_begins_anew_after_a_loss(watch: FakeClock) -> None:
     attendance = Attendance(watch)
     attendance.seen(600.0)
     watch.now += 100
@@ -44,7 +35,7 @@ def test_it_begins_anew_after_a_loss(watch: Watch) -> None:
     assert attendance.span() == timedelta(seconds=1)
 
 
-def test_an_answer_that_comes_late_is_a_break(watch: Watch) -> None:
+def test_an_answer_that_comes_late_is_a_break(watch: FakeClock) -> None:
     """This process was stopped, or the database stood still, and nobody was told."""
     attendance = Attendance(watch)
     attendance.seen(5.0)
@@ -56,7 +47,7 @@ def test_an_answer_that_comes_late_is_a_break(watch: Watch) -> None:
     assert attendance.span() == timedelta(seconds=4)
 
 
-def test_waiting_for_the_next_answer_is_no_answer(watch: Watch) -> None:
+def test_waiting_for_the_next_answer_is_no_answer(watch: FakeClock) -> None:
     attendance = Attendance(watch)
     attendance.expect(5.0)
     watch.now += 2

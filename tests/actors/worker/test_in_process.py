@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -16,7 +16,7 @@ from leasehold.database import open_database
 from leasehold.errors import ActorFailed, BadInput, ChainFailed, DatabaseUnavailable, SchemaMismatch
 from leasehold.events import WorkerStopping
 from tests.support.flavours import in_flavour, under_asyncio
-from tests.support.working import unhurried
+from tests.support.working import app_with_a_gate, unhurried
 
 NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"
 
@@ -43,20 +43,6 @@ def app_that_notes(place: Place) -> leasehold.App:
         return f"hello {name}"
 
     return app
-
-
-def app_with_a_gate() -> tuple[leasehold.App, Callable[[], None], threading.Event]:
-    """`wait` says that it has begun, and ends when it is let go."""
-    app, begun, may_end = leasehold.App(), threading.Event(), threading.Event()
-
-    @app.kind(runs="thread", retry=leasehold.RetryPolicy(initial=0))
-    def wait() -> str:
-        begun.set()
-        while not may_end.wait(0.01):
-            leasehold.checkpoint()
-        return "done"
-
-    return app, may_end.set, begun
 
 
 async def test_under_trio_it_runs_in_the_callers_loop_as_long_as_the_block_lasts(database_url: str) -> None:
@@ -117,17 +103,17 @@ async def test_statements_of_its_handlers_have_the_seconds_that_those_of_its_cli
 
 
 async def test_at_the_end_of_the_block_running_jobs_may_finish(database_url: str) -> None:
-    app, let_go, begun = app_with_a_gate()
+    app, begun, may_end = app_with_a_gate()
     async with leasehold.open_client(database_url) as client:
         async with leasehold.worker(app, database_url):
             job_id = await client.enqueue("wait")
             await trio.to_thread.run_sync(begun.wait)
-            let_go()
+            may_end.set()
         assert (await client.get(job_id)).state == "completed"
 
 
 async def test_what_does_not_finish_in_time_is_handed_back(database_url: str) -> None:
-    app, _, begun = app_with_a_gate()
+    app, begun, _ = app_with_a_gate()
     async with leasehold.open_client(database_url) as client:
         async with leasehold.worker(app, database_url, drain_seconds=0):
             job_id = await client.enqueue("wait")
@@ -136,7 +122,7 @@ async def test_what_does_not_finish_in_time_is_handed_back(database_url: str) ->
 
 
 async def test_a_block_that_ends_by_an_exception_hands_back_at_once_and_raises_it_as_it_is(database_url: str) -> None:
-    app, _, begun = app_with_a_gate()
+    app, begun, _ = app_with_a_gate()
     async with leasehold.open_client(database_url) as client:
         job_id = await client.enqueue("wait")
         with pytest.raises(ZeroDivisionError):  # noqa: PT012
@@ -148,7 +134,7 @@ async def test_a_block_that_ends_by_an_exception_hands_back_at_once_and_raises_i
 
 @under_asyncio
 async def test_so_does_one_under_asyncio(database_url: str) -> None:
-    app, _, begun = app_with_a_gate()
+    app, begun, _ = app_with_a_gate()
     async with leasehold.open_client(database_url) as client:
         job_id = await client.enqueue("wait")
         with pytest.raises(ZeroDivisionError):  # noqa: PT012
@@ -159,7 +145,7 @@ async def test_so_does_one_under_asyncio(database_url: str) -> None:
 
 
 async def test_a_block_that_is_cancelled_hands_back_at_once(database_url: str) -> None:
-    app, _, begun = app_with_a_gate()
+    app, begun, _ = app_with_a_gate()
     async with leasehold.open_client(database_url) as client:
         job_id = await client.enqueue("wait")
         with trio.CancelScope() as scope:
@@ -173,7 +159,7 @@ async def test_a_block_that_is_cancelled_hands_back_at_once(database_url: str) -
 
 @under_asyncio
 async def test_so_is_one_under_asyncio_also_while_it_drains(database_url: str) -> None:
-    app, _, begun = app_with_a_gate()
+    app, begun, _ = app_with_a_gate()
     drains = threading.Event()
     app.subscribe(WorkerStopping, lambda _: drains.set())
 
@@ -230,14 +216,14 @@ def test_it_goes_on_from_start_to_stop_without_a_block(database_url: str, runs: 
 
 
 async def test_it_may_be_stopped_in_another_task_and_running_jobs_may_finish(database_url: str) -> None:
-    app, let_go, begun = app_with_a_gate()
+    app, begun, may_end = app_with_a_gate()
     worker = leasehold.worker(app, database_url)
     async with leasehold.open_client(database_url) as client:
         job_id = await client.enqueue("wait")
         async with trio.open_nursery() as nursery:
             nursery.start_soon(worker.start)
         await trio.to_thread.run_sync(begun.wait)
-        let_go()
+        may_end.set()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(worker.stop)
         assert (await client.get(job_id)).state == "completed"

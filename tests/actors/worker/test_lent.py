@@ -20,7 +20,7 @@ from leasehold.errors import BadInput, ClientClosed, ClientNotOpen, DatabaseUnav
 from leasehold.payloads.options import PayloadOptions
 from tests.support.flavours import in_flavour
 from tests.support.waiting import eventually
-from tests.support.working import unhurried
+from tests.support.working import app_with_a_gate, unhurried
 
 BOTH = pytest.mark.parametrize("runs", ["trio", "asyncio"])
 CONNECTIONS = """
@@ -34,20 +34,6 @@ WAITING = "select from pg_locks where locktype = 'advisory' and not granted"
 def has_time_to_end() -> Generator[None]:
     with unhurried():
         yield
-
-
-def app_with_a_gate() -> tuple[leasehold.App, threading.Event, threading.Event]:
-    """`wait` says that it has begun, and ends when it may."""
-    app, begun, may_end = leasehold.App(), threading.Event(), threading.Event()
-
-    @app.kind(runs="thread")
-    def wait() -> str:
-        begun.set()
-        while not may_end.wait(0.01):
-            leasehold.checkpoint()
-        return "done"
-
-    return app, begun, may_end
 
 
 @BOTH

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.server import ROOT
 from faults.bugs.code import CODE_BUGS, CodeBug, play_with_worker
 from faults.bugs.scene import Scene
 from faults.checker.judge import judge
 from faults.checker.violation import Violation
-from faults.fleet.member import ROOT
 from faults.history.collecting import install_watch
 
 
@@ -28,7 +28,7 @@ def test_the_checker_finds_the_bug(fresh_database_url: str, tmp_path: Path, bug:
     assert {violation.rule for violation in found} & set(bug.rules), [violation.describe() for violation in found]
 
 
-@pytest.mark.parametrize("bug", CODE_BUGS, ids=lambda bug: bug.play.__name__)
+@pytest.mark.parametrize("bug", CODE_BUGS, ids=lambda bug: bug.kind)
 def test_the_same_scene_without_the_bug_is_in_order(fresh_database_url: str, bug: CodeBug) -> None:
     found = play(fresh_database_url, bug, ROOT / "src")
     assert found == [], "\n".join(violation.describe() for violation in found)

@@ -25,7 +25,9 @@ def test_everything_that_the_last_release_calls_is_still_there() -> None:
 
 
 async def test_the_list_is_that_of_the_database_as_it_is_migrated(database: Database) -> None:
-    assert await list_signatures(database, internal_functions()) == read_text(CURRENT), "python tools/signatures.py"
+    assert await list_signatures(database, internal_functions()) == read_text(CURRENT), (
+        "python tools/schema_description.py"
+    )
 
 
 def test_as_long_as_nothing_is_released_the_present_state_counts_as_the_last_release() -> None:
@@ -33,7 +35,7 @@ def test_as_long_as_nothing_is_released_the_present_state_counts_as_the_last_rel
     assert head is not None
     assert 1 <= released_schema() <= expected_version()
     if head["name"] == "none":
-        assert read_text(RELEASED).removeprefix(head[0]) == read_text(CURRENT), "python tools/signatures.py"
+        assert read_text(RELEASED).removeprefix(head[0]) == read_text(CURRENT), "python tools/schema_description.py"
 
 
 @pytest.mark.parametrize(

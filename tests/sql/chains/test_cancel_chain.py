@@ -6,7 +6,7 @@ import pytest
 
 from leasehold.database import Database
 from leasehold.errors import UnknownJob, WrongState
-from tests.support.sql_chains import blocked, chain, chain_state, continued, ended
+from tests.support.sql_chains import chain, chain_state, continued, ended, enqueue_blocked
 from tests.support.sql_jobs import empty, enqueue, state
 from tests.support.sql_waits import meet
 from tests.support.sql_worker import SqlWorker, insist
@@ -22,7 +22,7 @@ async def test_the_job_that_the_chain_has_come_to_is_cancelled(database: Databas
 
 async def test_what_waits_for_it_goes_on_waiting(database: Database) -> None:
     part = await enqueue(database, "part")
-    whole = await blocked(database, [part])
+    whole = await enqueue_blocked(database, [part])
     await database.call("cancel_chain", part)
     assert await state(database, whole) == "blocked"
 

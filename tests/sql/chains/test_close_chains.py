@@ -5,7 +5,7 @@ import trio
 
 from leasehold.database import Database
 from leasehold.database.border import listen
-from tests.support.sql_edges import broken_chains, complete_all, edges, enqueue_blocked
+from tests.support.sql_chains import broken_chains, complete_all, edges, enqueue_blocked
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, snapshot, state
 from tests.support.sql_worker import SqlWorker

@@ -9,7 +9,7 @@ import pytest
 
 from leasehold.database import Database
 from leasehold.errors import BadInput, UnknownJob, WrongState
-from tests.support.sql_chains import blocked, chain, continued, ended
+from tests.support.sql_chains import chain, continued, ended, enqueue_blocked
 from tests.support.sql_jobs import empty, enqueue, events, job, snapshot, state
 from tests.support.sql_waits import heard, meet
 from tests.support.sql_worker import SqlWorker
@@ -30,7 +30,7 @@ async def open_job(database: Database, worker: SqlWorker, state: str) -> int:
     if state == "waiting":
         await enqueue(database, key="k")
     if state == "blocked":
-        return await blocked(database, [await enqueue(database, "other")], key="k")
+        return await enqueue_blocked(database, [await enqueue(database, "other")], key="k")
     job_id = await enqueue(database, key="k", delay=timedelta(hours=1) if state == "scheduled" else None)
     if state in ("claimed", "running"):
         claimed = await worker.claim()
@@ -121,7 +121,7 @@ async def test_a_continuation_goes_on_with_the_chain_and_may_begin_others(
 async def test_what_waits_for_the_chain_is_freed_and_its_key_goes_on(database: Database, worker: SqlWorker) -> None:
     part = await enqueue(database, "part", key="k")
     behind = await enqueue(database, "part", key="k")
-    whole = await blocked(database, [part])
+    whole = await enqueue_blocked(database, [part])
     await complete(database, part, {"n": 1})
     assert (await state(database, whole), await state(database, behind)) == ("pending", "pending")
     [edge] = await database.call("get_job_blockers", whole)

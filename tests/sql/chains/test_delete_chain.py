@@ -9,7 +9,7 @@ import trio
 
 from leasehold.database import Database
 from leasehold.errors import UnknownJob, WrongState
-from tests.support.sql_chains import blocked, continued, ended
+from tests.support.sql_chains import continued, ended, enqueue_blocked
 from tests.support.sql_jobs import empty, enqueue, events, snapshot, state, states
 from tests.support.sql_payloads import add as add_payload
 from tests.support.sql_waits import heard, meet, open_transaction, until_tried
@@ -81,7 +81,7 @@ async def test_a_worker_that_runs_it_is_told_that_it_is_not_there_any_more(
 
 async def test_it_is_refused_while_jobs_outside_wait_for_it_and_says_which(database: Database) -> None:
     part = await enqueue(database, "part")
-    waiting = [await blocked(database, [part], "report") for _ in range(5)]
+    waiting = [await enqueue_blocked(database, [part], "report") for _ in range(5)]
     before = await snapshot(database)
     named = ", ".join(rf"job {each} \(report\)" for each in waiting[:3])
     with pytest.raises(WrongState, match=f"chain {part} cannot be deleted: {named} and 2 more wait for it"):
@@ -93,8 +93,8 @@ async def test_it_is_refused_while_jobs_outside_wait_for_it_and_says_which(datab
 
 async def test_who_has_its_output_or_has_ended_does_not_wait(database: Database, worker: SqlWorker) -> None:
     part = await enqueue(database, "part")
-    whole = await blocked(database, [part])
-    given_up = await blocked(database, [part])
+    whole = await enqueue_blocked(database, [part])
+    given_up = await enqueue_blocked(database, [part])
     await database.call("cancel_job", given_up)
     await worker.complete(await worker.claim(kinds=["part"]), [{"n": 1}])
     assert await delete(database, part) == [part]
@@ -105,7 +105,7 @@ async def test_who_has_its_output_or_has_ended_does_not_wait(database: Database,
 
 async def test_without_cascade_what_it_waits_for_stays(database: Database) -> None:
     part = await enqueue(database, "part")
-    whole = await blocked(database, [part])
+    whole = await enqueue_blocked(database, [part])
     assert await delete(database, whole) == [whole]
     assert await states(database) == {part: "pending"}
     assert await delete(database, part) == [part]
@@ -114,8 +114,8 @@ async def test_without_cascade_what_it_waits_for_stays(database: Database) -> No
 async def test_a_cascade_goes_down_to_the_last_and_comes_to_each_once(database: Database, worker: SqlWorker) -> None:
     """A diamond, and a chain that has completed long ago, and a later job of a chain that waits."""
     done = await ended(database, worker, "completed")
-    bottom = await blocked(database, [done], "bottom")
-    left, right = await blocked(database, [bottom]), await blocked(database, [bottom])
+    bottom = await enqueue_blocked(database, [done], "bottom")
+    left, right = await enqueue_blocked(database, [bottom]), await enqueue_blocked(database, [bottom])
     first = await enqueue(database, "first")
     [claimed] = await worker.claim(kinds=["first"])
     await worker.continue_with([claimed], [{"next": {"kind": "top", "blockers": [left, right, bottom]}}])
@@ -125,10 +125,10 @@ async def test_a_cascade_goes_down_to_the_last_and_comes_to_each_once(database: 
 
 async def test_what_somebody_outside_waits_for_survives_a_cascade_with_all_below_it(database: Database) -> None:
     lowest = await enqueue(database, "lowest")
-    shared = await blocked(database, [lowest])
+    shared = await enqueue_blocked(database, [lowest])
     mine = await enqueue(database, "mine")
-    top = await blocked(database, [shared, mine], "top")
-    outside = await blocked(database, [shared], "outside")
+    top = await enqueue_blocked(database, [shared, mine], "top")
+    outside = await enqueue_blocked(database, [shared], "outside")
     assert await delete(database, top, cascade=True) == [mine, top]
     assert await states(database) == {lowest: "pending", shared: "blocked", outside: "blocked"}
     assert await delete(database, outside, cascade=True) == [lowest, shared, outside]
@@ -208,7 +208,7 @@ async def test_a_thousand_blockers_go_in_one_call(database: Database) -> None:
         "select job_id from leasehold.enqueue_jobs("
         "(select jsonb_agg(jsonb_build_object('kind', 'part')) from generate_series(1, 1000)))"
     )
-    top = await blocked(database, [row[0] for row in rows], "top")
+    top = await enqueue_blocked(database, [row[0] for row in rows], "top")
     (row,) = await database.fetch("select leasehold.delete_chain($1, true)", top, timeout=PATIENCE)
     assert len(row[0]) == 1001
     assert await states(database) == {}

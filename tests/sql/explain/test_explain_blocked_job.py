@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from leasehold.database import Database
-from tests.support.sql_edges import complete_all, enqueue_blocked, make_circle
+from tests.support.sql_chains import complete_all, enqueue_blocked, make_circle
 from tests.support.sql_jobs import empty, enqueue, enqueue_many
 from tests.support.sql_reasons import because, facts, reasons
 from tests.support.sql_worker import SqlWorker

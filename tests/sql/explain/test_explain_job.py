@@ -9,7 +9,7 @@ import pytest
 
 from leasehold.database import Database
 from leasehold.errors import UnknownJob
-from tests.support.sql_edges import enqueue_blocked
+from tests.support.sql_chains import enqueue_blocked
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, snapshot
 from tests.support.sql_reasons import because, facts, reasons

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from leasehold.database import Database, ReservedConnection, Row
 from tests.sql.plans.test_plans import BATCH, MANY, Calls, too_much_whatever_is_known, work_of
-from tests.support.sql_edges import blocked_by, claim_kind, complete_all, enqueue_blocked, sweep
+from tests.support.sql_chains import blocked_by, claim_kind, complete_all, enqueue_blocked, sweep
 from tests.support.sql_jobs import enqueue_many, pile_up
 from tests.support.sql_work import UNDISTURBED, Work
 from tests.support.sql_worker import SqlWorker

@@ -9,7 +9,7 @@ import pytest
 from leasehold.database import Database
 from leasehold.errors import BadInput
 from tests.sql.jobs.change.test_cancel_job import OPEN_STATES, job_in
-from tests.support.sql_edges import broken_chains, edges, enqueue_blocked, links
+from tests.support.sql_chains import broken_chains, edges, enqueue_blocked, links
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, job, snapshot, state
 from tests.support.sql_worker import SqlWorker
 

@@ -6,7 +6,7 @@ import pytest
 
 from leasehold.database import Caller, Database, Row
 from leasehold.errors import BadInput, LeaseLost
-from tests.support.sql_edges import broken_chains, edges, enqueue_blocked
+from tests.support.sql_chains import broken_chains, edges, enqueue_blocked
 from tests.support.sql_guards import LOSSES, lost_job
 from tests.support.sql_jobs import enqueue, job, snapshot, state
 from tests.support.sql_waits import rolled_back

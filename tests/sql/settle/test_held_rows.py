@@ -11,7 +11,7 @@ import trio
 
 from leasehold.database import Database, Row
 from leasehold.errors import LockTimeout
-from tests.support.sql_chains import blocked
+from tests.support.sql_chains import enqueue_blocked
 from tests.support.sql_holders import HOLDS, row_held
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, states
 from tests.support.sql_waits import be_patient, open_transaction, until_waiting
@@ -86,7 +86,7 @@ async def test_a_blocked_job_that_somebody_holds_is_waited_for_a_moment_only(
     database: Database, worker: SqlWorker
 ) -> None:
     part = await enqueue(database)
-    whole = await blocked(database, [part])
+    whole = await enqueue_blocked(database, [part])
     claimed = await worker.claim()
     async with open_transaction(database, "person") as person:
         await person.fetch("select from leasehold.jobs where id = $1 for update", whole)

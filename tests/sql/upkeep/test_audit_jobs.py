@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from leasehold.database import Database
-from tests.support.sql_edges import enqueue_blocked
+from tests.support.sql_chains import enqueue_blocked
 from tests.support.sql_jobs import enqueue, enqueue_many, snapshot
 from tests.support.sql_reasons import faults
 from tests.support.sql_worker import SqlWorker

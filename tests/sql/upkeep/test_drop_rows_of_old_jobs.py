@@ -5,7 +5,7 @@ from datetime import timedelta
 import trio
 
 from leasehold.database import Database
-from tests.support.sql_edges import complete_all, enqueue_blocked
+from tests.support.sql_chains import complete_all, enqueue_blocked
 from tests.support.sql_jobs import enqueue, states
 from tests.support.sql_unique import enqueue_unique
 from tests.support.sql_upkeep import forget, forget_rows_of_jobs

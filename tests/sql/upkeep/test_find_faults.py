@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from leasehold.database import Database
-from tests.support.sql_edges import enqueue_blocked, make_circle
+from tests.support.sql_chains import enqueue_blocked, make_circle
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, snapshot
 from tests.support.sql_reasons import faults
 from tests.support.sql_schedules import create as create_schedule

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from leasehold.database import Database
 from tests.sql.upkeep.test_audit_jobs import REPAIRABLE, neglect
-from tests.support.sql_edges import enqueue_blocked
+from tests.support.sql_chains import enqueue_blocked
 from tests.support.sql_jobs import enqueue_many, events, snapshot, states
 from tests.support.sql_reasons import repaired
 from tests.support.sql_worker import SqlWorker

@@ -13,7 +13,7 @@ import pytest
 
 from leasehold.database.embedded import find_data_folder
 from tests.support.folders import short_folder
-from tests.support.processes import FOREIGN
+from tests.support.processes import clean_environment
 from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.acceptance
@@ -26,8 +26,8 @@ def read_until(terminal: int, text: str) -> None:
 
 
 def our_environ(folder: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
-    return kept | {"LEASEHOLD_DATA_FOLDER": str(folder / "data"), "LEASEHOLD_GATEWAY_PORT": "0", "NO_COLOR": "1"}
+    ours = {"LEASEHOLD_DATA_FOLDER": str(folder / "data"), "LEASEHOLD_GATEWAY_PORT": "0", "NO_COLOR": "1"}
+    return clean_environment(ours)
 
 
 def test_a_closed_terminal_ends_all_processes_and_embedded_postgres_in_good_order() -> None:

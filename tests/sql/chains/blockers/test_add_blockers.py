@@ -7,8 +7,7 @@ import trio
 
 from leasehold.database import Database
 from leasehold.errors import BadInput
-from tests.support.sql_chains import ended
-from tests.support.sql_edges import blocked_by, broken_chains, complete_all, edges, enqueue_blocked
+from tests.support.sql_chains import blocked_by, broken_chains, complete_all, edges, ended, enqueue_blocked
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, job, snapshot, state, states
 from tests.support.sql_worker import SqlWorker, ids
 from tests.support.waiting import PATIENCE

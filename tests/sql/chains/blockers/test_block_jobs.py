@@ -6,7 +6,7 @@ import pytest
 
 from leasehold.database import Database
 from leasehold.errors import BadInput
-from tests.support.sql_edges import broken_chains, claim_kind, complete_all, edges, links
+from tests.support.sql_chains import broken_chains, claim_kind, complete_all, edges, links
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, state, states
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker, frozen_worker, ids

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from leasehold.database import Database
-from tests.support.sql_edges import broken_chains, complete_all, enqueue_blocked
+from tests.support.sql_chains import broken_chains, complete_all, enqueue_blocked
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, state
 from tests.support.sql_reasons import faults

@@ -6,7 +6,7 @@ import pytest
 
 from leasehold.database import Database
 from leasehold.errors import DatabaseUnavailable
-from tests.support.sql_edges import complete_all, edges, enqueue_blocked
+from tests.support.sql_chains import complete_all, edges, enqueue_blocked
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, state, states
 from tests.support.sql_waits import frozen, open_transaction
 from tests.support.sql_worker import SqlWorker, ids

@@ -4,7 +4,7 @@ import trio
 
 from leasehold.database import Database
 from tests.sql.chains.blockers.test_unblock_jobs import strand
-from tests.support.sql_edges import broken_chains, enqueue_blocked, sweep
+from tests.support.sql_chains import broken_chains, enqueue_blocked, sweep
 from tests.support.sql_jobs import enqueue, job, snapshot, state
 from tests.support.sql_waits import open_transaction
 from tests.support.sql_worker import SqlWorker

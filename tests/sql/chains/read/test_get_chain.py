@@ -5,7 +5,7 @@ import json
 import pytest
 
 from leasehold.database import Database
-from tests.support.sql_chains import blocked, chain, continued, ended
+from tests.support.sql_chains import chain, continued, ended, enqueue_blocked
 from tests.support.sql_jobs import empty, enqueue
 from tests.support.sql_worker import SqlWorker
 
@@ -50,7 +50,7 @@ async def test_a_retry_of_the_last_job_opens_it_again(database: Database, worker
 
 async def test_it_says_how_many_chains_the_last_job_waits_for(database: Database, worker: SqlWorker) -> None:
     done = await ended(database, worker, "completed")
-    waiting = await blocked(database, [done, await enqueue(database), await enqueue(database)])
+    waiting = await enqueue_blocked(database, [done, await enqueue(database), await enqueue(database)])
     row = await chain(database, waiting)
     assert (row["state"], row["job_state"], row["open_blockers"]) == ("open", "blocked", 2)
 

@@ -4,7 +4,7 @@ import pytest
 
 from leasehold.database import Caller, Database
 from leasehold.errors import BadInput
-from tests.support.sql_chains import blocked, continued, ended
+from tests.support.sql_chains import continued, ended, enqueue_blocked
 from tests.support.sql_worker import SqlWorker
 
 
@@ -17,8 +17,8 @@ async def test_parts_and_whole_are_found_from_either_side(database: Database, wo
     done = await ended(database, worker, "completed")
     failed = await ended(database, worker, "failed")
     open_part = await ended(database, worker, "open")
-    whole = await blocked(database, [done, failed, open_part])
-    after = await blocked(database, [whole], "after")
+    whole = await enqueue_blocked(database, [done, failed, open_part])
+    after = await enqueue_blocked(database, [whole], "after")
     expected = {whole: [done, failed, open_part], after: [whole], done: [], failed: [], open_part: []}
     for chain_id in (whole, after, open_part, failed):
         assert await graph(database, chain_id) == expected
@@ -26,7 +26,7 @@ async def test_parts_and_whole_are_found_from_either_side(database: Database, wo
     assert {chain: row["state"] for chain, row in rows.items()} == {
         whole: "open", after: "open", done: "completed", failed: "failed", open_part: "open",
     }  # fmt: skip
-    assert (rows[whole]["kind"], rows[whole]["job_state"], rows[whole]["is_partial"]) == ("whole", "blocked", False)
+    assert (rows[whole]["kind"], rows[whole]["job_state"], rows[whole]["is_partial"]) == ("joined", "blocked", False)
 
 
 async def test_what_a_later_job_of_a_chain_waited_for_counts(database: Database, worker: SqlWorker) -> None:
@@ -42,15 +42,15 @@ async def test_what_a_later_job_of_a_chain_waited_for_counts(database: Database,
 
 async def test_it_is_cut_where_it_is_too_large(database: Database, worker: SqlWorker) -> None:
     parts = [await ended(database, worker, "open") for _ in range(5)]
-    whole = await blocked(database, parts)
+    whole = await enqueue_blocked(database, parts)
     rows = await database.call("list_chain_graph", whole, 3)
     assert [row["chain_id"] for row in rows] == [whole, *parts[:2]]
     assert (rows[0]["waits_for"], rows[0]["is_partial"]) == (parts[:2], True)
 
 
 async def test_a_circle_ends(database: Database, worker: SqlWorker) -> None:
-    first = await blocked(database, [await ended(database, worker, "open")], "first")
-    second = await blocked(database, [first], "second")
+    first = await enqueue_blocked(database, [await ended(database, worker, "open")], "first")
+    second = await enqueue_blocked(database, [first], "second")
     await database.fetch("update leasehold.job_blockers set chain_id = $1 where job_id = $2", second, first)
     assert await graph(database, first) == {first: [second], second: [first]}
 

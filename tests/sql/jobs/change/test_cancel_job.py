@@ -9,7 +9,7 @@ import trio
 
 from leasehold.database import Database, Row
 from leasehold.errors import RowLocked, UnknownJob, WrongState
-from tests.support.sql_chains import blocked, ended
+from tests.support.sql_chains import ended, enqueue_blocked
 from tests.support.sql_holders import HOLDS, pid_of, row_held
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, states
 from tests.support.sql_waits import heard, meet, open_transaction, until_waiting
@@ -26,7 +26,7 @@ async def job_in(database: Database, worker: SqlWorker, state: str) -> tuple[int
         return await enqueue(database, key="k"), []
     if state == "blocked":
         part = await enqueue(database, queue="parts", delay=timedelta(hours=1))
-        return await blocked(database, [part], key="k"), []
+        return await enqueue_blocked(database, [part], key="k"), []
     job_id = await enqueue(database, key="k", delay=timedelta(hours=1) if state == "scheduled" else None)
     claimed = await worker.claim() if state in ("claimed", "running") else []
     if state == "running":

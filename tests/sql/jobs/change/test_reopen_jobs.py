@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from leasehold.database import Database
-from tests.support.sql_edges import enqueue_blocked
+from tests.support.sql_chains import enqueue_blocked
 from tests.support.sql_jobs import enqueue, events, job, states
 from tests.support.sql_unique import enqueue_one, go_on
 from tests.support.sql_worker import SqlWorker

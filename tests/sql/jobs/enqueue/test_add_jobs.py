@@ -8,7 +8,7 @@ import pytest
 
 from leasehold.database import Caller, Database
 from leasehold.errors import BadInput
-from tests.support.sql_edges import edges, links
+from tests.support.sql_chains import edges, links
 from tests.support.sql_jobs import snapshot, state
 
 Added = list[tuple[int, bool]]

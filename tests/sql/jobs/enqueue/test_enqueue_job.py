@@ -6,7 +6,7 @@ import pytest
 
 from leasehold.database import Database
 from leasehold.errors import BadInput, LeaseholdError
-from tests.support.sql_edges import edges
+from tests.support.sql_chains import edges
 from tests.support.sql_jobs import empty, enqueue, job, states
 from tests.support.sql_waits import frozen, rolled_back
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from leasehold.database import Database
-from tests.support.sql_edges import complete_all, enqueue_blocked
+from tests.support.sql_chains import complete_all, enqueue_blocked
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, events
 from tests.support.sql_waits import frozen

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import trio
 
 from leasehold.database import Database
-from tests.support.sql_edges import enqueue_blocked
+from tests.support.sql_chains import enqueue_blocked
 from tests.support.sql_jobs import enqueue, enqueue_many, events, job, state, states
 from tests.support.sql_waits import freeze, frozen, heard, open_transaction
 from tests.support.sql_worker import SqlWorker

@@ -1,27 +1,22 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
 import trio
 
-from leasehold.database import Caller, Database
+from leasehold.database import Database
 from leasehold.database.border import listen
-from tests.support.sql_edges import enqueue_blocked
+from tests.support.sql_chains import enqueue_blocked
 from tests.support.sql_holders import pid_of, row_held
-from tests.support.sql_jobs import enqueue, enqueue_many, job, snapshot, states
+from tests.support.sql_jobs import changed_in_bulk, enqueue, enqueue_many, job, snapshot, states
 from tests.support.sql_waits import be_patient, heard, meet, open_transaction
 from tests.support.sql_worker import SqlWorker
 from tests.support.waiting import PATIENCE
 
-Changes = dict[int, tuple[bool, str | None, str | None, str | None]]
-
-
-async def cancel(caller: Caller, *, dry_run: bool = False, **filters: object) -> Changes:
-    """For each job whether it was changed, its state before and now, and why not."""
-    rows = await caller.call("cancel_jobs", timeout=None, dry_run=dry_run, **filters)
-    return {row["job_id"]: (row["changed"], row["was"], row["now"], row["reason"]) for row in rows}
+cancel = partial(changed_in_bulk, function="cancel_jobs")
 
 
 @pytest.fixture

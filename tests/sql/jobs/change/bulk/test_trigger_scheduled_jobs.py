@@ -1,21 +1,18 @@
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
-from leasehold.database import Caller, Database
-from tests.support.sql_jobs import enqueue, enqueue_many, events, snapshot, states
+from leasehold.database import Database
+from tests.support.sql_jobs import changed_in_bulk, enqueue, enqueue_many, events, snapshot, states
 from tests.support.sql_waits import meet
 from tests.support.sql_worker import SqlWorker
-
-Changes = dict[int, tuple[bool, str | None, str | None, str | None]]
 
 TRIGGERED = (True, "scheduled", "pending", None)
 
 
-async def trigger(caller: Caller, *, dry_run: bool = False, **filters: object) -> Changes:
-    """For each job whether it was changed, its state before and now, and why not."""
-    rows = await caller.call("trigger_scheduled_jobs", timeout=None, dry_run=dry_run, **filters)
-    return {row["job_id"]: (row["changed"], row["was"], row["now"], row["reason"]) for row in rows}
+trigger = partial(changed_in_bulk, function="trigger_scheduled_jobs")
 
 
 @pytest.fixture
