@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.gateway.dashboard.conftest import OpenPage, Serve
+from tests.gateway.dashboard.conftest import OpenPage, Serve, sign_in
 from tests.gateway.dashboard.hostile import HOSTILE, is_too_wide
 from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, address
 from tests.gateway.dashboard.visits import visit
@@ -86,8 +86,7 @@ FILTERS = {"/jobs": "Filter jobs", "/queues": "Filter queues", "/workers": "Filt
 def signed_in(serve: Serve, open_page: OpenPage) -> tuple[RunningGateway, Page]:
     gateway = serve(gateway_token=SECRET)
     page = open_page(address(gateway, "/"), refusals=True, viewport=PHONE)
-    page.get_by_label("Token").fill(SECRET)
-    page.get_by_role("button", name="Sign in").click()
+    sign_in(page, SECRET)
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
     return gateway, page
 

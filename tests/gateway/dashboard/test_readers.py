@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import expect
 
 from tests.conftest import Psql
-from tests.gateway.dashboard.conftest import OpenPage, Serve
+from tests.gateway.dashboard.conftest import OpenPage, Serve, sign_in
 from tests.gateway.dashboard.filled import wait_for
 from tests.gateway.dashboard.fleet import incarnation_of
 from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, address, make_token
@@ -37,8 +37,7 @@ def test_whoever_may_only_read_is_offered_no_change(
     fail_jobs(psql, database_url, gateway, "mail", headers=BEARER)
     [failure] = gateway.call("GET", "/api/failures", headers=BEARER).body["items"]
     page = open_page(address(gateway, f"/failures/{failure['fingerprint']}"))
-    page.get_by_label("Token").fill(make_token(gateway, "read"))
-    page.get_by_role("button", name="Sign in").click()
+    sign_in(page, make_token(gateway, "read"))
     expect(page.get_by_role("heading", name="The newest")).to_be_visible()
     for path, shown, buttons in [
         ("/queues", "mail", ["Pause"]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 from leasehold.gateway.nouns import workers as workers_noun
 from leasehold.gateway.routing.services import LONGEST_WAIT, preferred_wait
 from tests.conftest import Psql
-from tests.gateway.dashboard.conftest import OpenPage
+from tests.gateway.dashboard.conftest import At, OpenPage
 from tests.gateway.dashboard.fleet import beat, incarnation_of, obey, register
 from tests.gateway.dashboard.test_pages import HOSTILE, enqueue
 from tests.gateway.dashboard.test_signing_in import address
@@ -21,8 +21,6 @@ from tests.gateway.dashboard.visits import visit
 from tests.gateway.fakes.kubernetes import running_kubernetes
 from tests.gateway.fakes.running import RunningGateway, running_service
 from tests.gateway.nouns.test_replicas import SETTINGS
-
-At = Callable[[str], str]
 
 CLAIM = "select leasehold.claim_jobs('{incarnation}', '{worker}', null, null, 1, '60 s')"
 
