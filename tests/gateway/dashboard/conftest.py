@@ -113,8 +113,7 @@ def open_page(serve: Serve, browser: Browser, request: pytest.FixtureRequest, tm
 @pytest.fixture
 def at(gateway: RunningGateway) -> At:
     """The address of a path of the gateway."""
-    host, port = gateway.address
-    return lambda path: f"http://{host}:{port}{path}"
+    return gateway.url
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.conftest import Psql
@@ -24,12 +23,6 @@ window.EventSource = class extends Plain {
 };
 """
 """Why a page loads anew: it has begun to listen, now or after the connection broke; it may have missed something; it was told."""
-
-
-@pytest.fixture
-def at(gateway: RunningGateway) -> At:
-    host, port = gateway.address
-    return lambda path: f"http://{host}:{port}{path}"
 
 
 def count_requests(page: Page, part: str) -> list[str]:

@@ -12,11 +12,6 @@ SECRET = "of the settings, long enough"
 BEARER = {"Authorization": f"Bearer {SECRET}"}
 
 
-def address(gateway: RunningGateway, path: str) -> str:
-    host, port = gateway.address
-    return f"http://{host}:{port}{path}"
-
-
 def until(page: Page, routes: list[Route]) -> None:
     """Until the page has asked what a route keeps."""
     while not routes:
@@ -30,7 +25,7 @@ def make_token(gateway: RunningGateway, *scopes: str) -> str:
 def test_whoever_may_only_read_is_shown_no_buttons(serve: Serve, open_page: OpenPage) -> None:
     gateway = serve(gateway_token=SECRET)
     job_id = gateway.call("POST", "/api/jobs", {"kind": "mail"}, BEARER).body["id"]
-    page = open_page(address(gateway, f"/jobs/{job_id}"))
+    page = open_page(gateway.url(f"/jobs/{job_id}"))
     sign_in(page, make_token(gateway, "read"))
     expect(page.get_by_role("heading", name="mail")).to_be_visible()
     expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
@@ -48,7 +43,7 @@ def test_whoever_may_only_read_is_shown_no_buttons(serve: Serve, open_page: Open
 def test_who_signs_out_while_the_page_asks_for_something_is_refused_nothing(serve: Serve, open_page: OpenPage) -> None:
     gateway = serve(gateway_token=SECRET)
     job_id = gateway.call("POST", "/api/jobs", {"kind": "mail"}, BEARER).body["id"]
-    page = open_page(address(gateway, f"/jobs/{job_id}"))
+    page = open_page(gateway.url(f"/jobs/{job_id}"))
     sign_in(page, SECRET)
     expect(page.get_by_role("button", name="Live")).to_be_visible()
     asked, ended = list[Route](), list[Route]()
@@ -68,7 +63,7 @@ def test_who_signs_out_while_the_page_asks_for_something_is_refused_nothing(serv
 
 def test_the_page_for_signing_in_can_be_used_by_everybody(serve: Serve, open_page: OpenPage) -> None:
     gateway = serve(gateway_token=SECRET)
-    page = open_page(address(gateway, "/"))
+    page = open_page(gateway.url("/"))
     expect(page.get_by_label("Token")).to_be_visible()
     assert faults_of(page) == []
 
@@ -76,11 +71,11 @@ def test_the_page_for_signing_in_can_be_used_by_everybody(serve: Serve, open_pag
 def test_below_a_path_everything_is_found(serve: Serve, open_page: OpenPage) -> None:
     gateway = serve(gateway_token=SECRET, gateway_prefix="/ops/jobs")
     job_id = gateway.call("POST", "/api/jobs", {"kind": "mail"}, BEARER).body["id"]
-    page = open_page(address(gateway, "/ops/jobs/"))
+    page = open_page(gateway.url("/ops/jobs/"))
     sign_in(page, SECRET)
     page.get_by_role("link", name="Jobs", exact=True).click()
     page.get_by_role("link", name=str(job_id), exact=True).click()
-    expect(page).to_have_url(address(gateway, f"/ops/jobs/jobs/{job_id}"))
+    expect(page).to_have_url(gateway.url(f"/ops/jobs/jobs/{job_id}"))
     page.reload()
     page.get_by_role("button", name="Cancel", exact=True).click()
     page.get_by_role("button", name="Cancel it").click()
@@ -92,7 +87,7 @@ def test_what_is_hidden_from_readers_is_neither_shown_nor_copied(serve: Serve, o
     body = {"kind": "mail", "args": {"user": "ada", "password": "pass-42"}}
     job_id = gateway.call("POST", "/api/jobs", body, BEARER).body["id"]
     for scopes, shown in ((("read", "enqueue"), "[hidden]"), (("operate", "enqueue"), "pass-42")):
-        page = open_page(address(gateway, f"/jobs/{job_id}"))
+        page = open_page(gateway.url(f"/jobs/{job_id}"))
         sign_in(page, make_token(gateway, *scopes))
         expect(page.locator(".tree").first).to_contain_text(shown)
         assert ("pass-42" in page.content()) == (shown == "pass-42")

@@ -8,7 +8,7 @@ from tests.conftest import Psql
 from tests.gateway.dashboard.axe import faults_of
 from tests.gateway.dashboard.conftest import At, OpenPage, Serve, sign_in
 from tests.gateway.dashboard.hostile import HOSTILE
-from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, address, make_token
+from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, make_token
 from tests.gateway.fakes.faulty import UNSERVED, make_faults
 from tests.gateway.fakes.running import RunningGateway, running_service
 
@@ -37,7 +37,7 @@ def test_findings_are_explained_and_repaired_after_a_trial(
 def test_only_admins_repair(serve: Serve, open_page: OpenPage, database_url: str, psql: Psql) -> None:
     gateway = serve(gateway_token=SECRET)
     make_faults(psql, database_url, gateway, BEARER)
-    page = open_page(address(gateway, "/doctor"))
+    page = open_page(gateway.url("/doctor"))
     sign_in(page, make_token(gateway, "read", "operate"))
     expect(page.locator("[data-finding]")).to_have_count(2)
     expect(page.get_by_role("button", name="Repair")).to_have_count(0)
@@ -77,7 +77,7 @@ def test_the_server_is_examined_with_what_is_wrong_first(
 
 
 def look_at_the_server(gateway: RunningGateway, open_page: OpenPage) -> None:
-    page = open_page(address(gateway, "/doctor"))
+    page = open_page(gateway.url("/doctor"))
     sign_in(page, make_token(gateway, "read"))
     expect(page.get_by_text("a token with the scope operate")).to_be_visible()
     page.get_by_role("link", name="Overview").click()
@@ -105,8 +105,7 @@ def test_many_jobs_are_audited_when_somebody_wants_it(open_page: OpenPage, fresh
     )
     with running_service(fresh_database_url) as gateway:
         make_faults(psql, fresh_database_url, gateway)
-        host, port = gateway.address
-        page = open_page(f"http://{host}:{port}/doctor")
+        page = open_page(gateway.url("/doctor"))
         page.get_by_role("button", name="Audit all jobs").click()
         expect(page.locator("[data-finding]")).to_have_count(2)
         page.goto("about:blank")

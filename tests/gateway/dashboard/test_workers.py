@@ -16,7 +16,6 @@ from tests.conftest import Psql
 from tests.gateway.dashboard.conftest import At, OpenPage
 from tests.gateway.dashboard.fleet import beat, incarnation_of, obey, register
 from tests.gateway.dashboard.test_pages import HOSTILE, enqueue
-from tests.gateway.dashboard.test_signing_in import address
 from tests.gateway.dashboard.visits import visit
 from tests.gateway.fakes.kubernetes import running_kubernetes
 from tests.gateway.fakes.running import RunningGateway, running_service
@@ -190,7 +189,7 @@ def in_kubernetes(database_url: str, tmp_path: Path) -> Generator[RunningGateway
 
 
 def test_pods_of_kubernetes_are_one_more_or_one_less(in_kubernetes: RunningGateway, open_page: OpenPage) -> None:
-    page = open_page(address(in_kubernetes, "/workers"))
+    page = open_page(in_kubernetes.url("/workers"))
     pods = page.get_by_label("Pods in Kubernetes")
     expect(pods.get_by_role("spinbutton", name="Pods")).to_have_value("3")
     pods.get_by_role("button", name="One pod more").click()
@@ -206,7 +205,7 @@ def test_pods_of_kubernetes_are_one_more_or_one_less(in_kubernetes: RunningGatew
 def test_pods_of_kubernetes_are_set_to_a_number_within_the_bounds(
     in_kubernetes: RunningGateway, open_page: OpenPage
 ) -> None:
-    page = open_page(address(in_kubernetes, "/workers"))
+    page = open_page(in_kubernetes.url("/workers"))
     wanted = page.get_by_role("spinbutton", name="Pods")
     expect(wanted).to_have_value("3")
     wanted.fill("100000")
