@@ -30,28 +30,9 @@ from leasehold.gateway.routing.documents import with_documents
 from leasehold.gateway.routing.routes import Route
 
 NOUNS = (
-    jobs_enqueue,
-    jobs,
-    jobs_bulk,
-    failures,
-    findings,
-    kinds,
-    capacity,
-    chains,
-    queues,
-    schedules,
-    schedule_history,
-    sources,
-    workers,
-    replicas,
-    payloads,
-    payloads_content,
-    egress,
-    tokens,
-    sessions,
-    events,
-    probes,
-)
+    jobs_enqueue, jobs, jobs_bulk, failures, findings, kinds, capacity, chains, queues, schedules, schedule_history,
+    sources, workers, replicas, payloads, payloads_content, egress, tokens, sessions, events, probes,
+)  # fmt: skip
 OWN_ROUTES: tuple[Route, ...] = tuple(route for noun in NOUNS for route in noun.routes)
 ROUTES: tuple[Route, ...] = with_documents((*map(worded, OWN_ROUTES), *aliases_of(OWN_ROUTES)))
 """All of them, with the paths that clients of other systems know, and the document that describes them."""

@@ -88,31 +88,18 @@ def describe(parameters: msgspec.Struct, body: object) -> dict[str, Any]:
 
 def _plain(value: object) -> Any:
     if isinstance(value, msgspec.Struct):
-        fields = {each.encode_name: (each, getattr(value, each.name)) for each in msgspec.structs.fields(value)}
-        return {
-            name: "…" if name in HIDDEN else _plain(each)
-            for name, (field, each) in fields.items()
-            if each is not msgspec.UNSET and each is not None and not (name in HIDDEN and _is_left_out(field, each))
-        }
+        fields = ((each, getattr(value, each.name)) for each in msgspec.structs.fields(value))
+        value = {field.encode_name: each for field, each in fields if not _is_left_out(field, each)}
+    if isinstance(value, dict):
+        given = cast("dict[str, Any]", value).items()
+        return {name: "…" if name in HIDDEN else _plain(each) for name, each in given if each is not None}
     if isinstance(value, list):
         return [_plain(each) for each in cast("list[Any]", value)]
-    return _without_hidden(msgspec.to_builtins(value, enc_hook=str)) if value is not None else None
+    return msgspec.to_builtins(value, enc_hook=str)
 
 
 def _is_left_out(field: msgspec.structs.FieldInfo, value: object) -> bool:
-    """Whether the caller left the field out: it is null or the default."""
-    if isinstance(value, msgspec.Raw) and value == LEFT_OUT:
+    """Whether the caller left the field out: it is the default, or null as JSON."""
+    if value is msgspec.UNSET or (isinstance(value, msgspec.Raw) and value == LEFT_OUT):
         return True
     return field.default_factory is not msgspec.NODEFAULT and value is field.default_factory()
-
-
-def _without_hidden(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {
-            name: "…" if name in HIDDEN and each is not None else _without_hidden(each)
-            for name, each in cast("dict[str, Any]", value).items()
-            if each is not None
-        }
-    if isinstance(value, list):
-        return [_without_hidden(each) for each in cast("list[Any]", value)]
-    return value

@@ -71,7 +71,8 @@ class Guard:
         try:
             identity = await self.find_caller(request)
         except DatabaseUnavailable:
-            identity = self._last_known(request) if outlasts_database else None
+            token = self._shown_by(request) if outlasts_database else None
+            identity = None if token is None else self._tokens.last_known(token)
             if identity is None:
                 raise
         if identity is None:
@@ -156,10 +157,6 @@ class Guard:
             if self._failures.add(address):
                 log.warning("too many wrong tokens from %s; others that it tries are answered 429", address)
         return identity
-
-    def _last_known(self, request: web.Request) -> Identity | None:
-        token = self._shown_by(request)
-        return None if token is None else self._tokens.last_known(token)
 
     async def _find(self, token: str, *, is_suspect: bool = False) -> Identity | None:
         if self._is_expected(token):

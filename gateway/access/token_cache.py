@@ -41,7 +41,7 @@ class TokenCache:
     """Tokens by their hash. Requests that look up the same token at the same time share one query.
 
     Attributes:
-        hears: whether changes are notified.
+        is_listening: whether changes are notified.
     """
 
     def __init__(self, database: Caller, clock: Callable[[], float]) -> None:

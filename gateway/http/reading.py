@@ -12,12 +12,7 @@ from typing import cast
 import msgspec
 from msgspec import inspect
 
-from leasehold.gateway.http.problems import (
-    INVALID_INPUT,
-    MALFORMED_JSON,
-    Offence,
-    Refusal,
-)
+from leasehold.gateway.http.problems import MALFORMED_JSON, Offence, Refusal, refuse_field
 from leasehold.settings import Settings
 
 STEP = re.compile(r"\.(\w+)|\[[^]]*\]")
@@ -172,13 +167,13 @@ def limits_of(settings: Settings) -> RequestLimits:
 def refuse_shape(error: msgspec.ValidationError, body: bytes, shape: object) -> Refusal:
     """The refusal of JSON with the wrong shape: which field, and what was expected."""
     offence = find_offence(body) or offence_of(error, shape=shape)
-    return Refusal(INVALID_INPUT, f"{offence.message} (at {offence.path})", offences=[offence])
+    return refuse_field(offence.path, offence.message)
 
 
 def refuse_syntax(error: Exception, body: bytes) -> Refusal:
     """The refusal of a body that is not JSON, or only nearly (NaN, lone surrogates)."""
     if offence := find_offence(body):
-        return Refusal(INVALID_INPUT, f"{offence.message} (at {offence.path})", offences=[offence])
+        return refuse_field(offence.path, offence.message)
     if isinstance(error, UnicodeDecodeError):
         return Refusal(MALFORMED_JSON, "The body is not UTF-8.")
     return Refusal(MALFORMED_JSON, f"{error}.")

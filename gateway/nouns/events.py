@@ -18,10 +18,10 @@ from leasehold.errors import LeaseholdError
 from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.http.fields import Id
 from leasehold.gateway.http.problems import DATABASE_UNAVAILABLE, TOO_MANY_STREAMS, Refusal
-from leasehold.gateway.http.replies import hang_up
+from leasehold.gateway.http.replies import PLAIN, hang_up
 from leasehold.gateway.routing.routes import Call, Routes
 from leasehold.gateway.stream.hub import Hub
-from leasehold.gateway.stream.wire import Batch, Outbox, StreamMessage, encode_all, heartbeat, opening_comment
+from leasehold.gateway.stream.wire import OPENING, Batch, Outbox, StreamMessage, encode_all, heartbeat
 
 LAST_EVENT_ID = "Last-Event-ID"
 
@@ -73,13 +73,7 @@ LONGEST_ID = 17
 MOST_STREAMS = 500
 MOST_REPLAYED = 5_000
 MOST_READ = 50_000
-HEADERS = {
-    "Content-Type": "text/event-stream",
-    "Cache-Control": "no-store",
-    "X-Accel-Buffering": "no",
-    "X-Content-Type-Options": "nosniff",
-    "Server": "leasehold",
-}
+HEADERS = {**PLAIN, "Content-Type": "text/event-stream", "X-Accel-Buffering": "no"}
 
 
 routes = Routes("events")
@@ -114,7 +108,7 @@ async def stream_events(call: Call[StreamParameters, None], request: web.Request
         box.cursor = box.cursor or hub.cursor
         await response.prepare(request)
         try:
-            await _write(response, opening_comment())
+            await _write(response, OPENING)
             async for message in _beginning(hub, box, call.headers.get(LAST_EVENT_ID) or parameters.after):
                 await _write(response, message)
             await _follow(request, response, box, call.is_admitted)
@@ -152,18 +146,14 @@ async def _beginning(hub: Hub, box: Outbox, last_id: str | None) -> AsyncGenerat
             async for batch in _missed(hub, box, last_id):
                 yield encode_all(batch.messages(box.wanted), box.hide)
         except _Unreachable as error:
-            reason = error.reason
+            reason = str(error)
     if reason is not None:
         yield StreamMessage("reset", StreamEndBody(reason)).encode()
     yield StreamMessage("ready", ReadyBody(last_id is not None and reason is None), box.cursor).encode()
 
 
 class _Unreachable(Exception):
-    """Why a stream cannot go on where its client was."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    """Why a stream cannot go on where its client was, in a word."""
 
 
 async def _missed(hub: Hub, box: Outbox, last_id: str) -> AsyncGenerator[Batch]:

@@ -17,7 +17,7 @@ from leasehold.gateway.access.guard import lacks_scope
 from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.http.fields import ById
 from leasehold.gateway.http.problems import PAYLOAD_DAMAGED, RANGE_NOT_SATISFIABLE, UNKNOWN_PAYLOAD, Refusal
-from leasehold.gateway.http.replies import hang_up, is_known
+from leasehold.gateway.http.replies import PLAIN, hang_up, is_known
 from leasehold.gateway.nouns.payloads import CONTENT
 from leasehold.gateway.routing.routes import Call, Routes, Success
 from leasehold.payloads.content import read_content, read_stored
@@ -139,14 +139,13 @@ def _headers(answer: _Sending) -> dict[str, str]:
     payload = answer.payload
     name = payload.location.rpartition("/")[2].removesuffix(".gz")
     headers = {
+        **PLAIN,
         "Content-Type": payload.media_type,
         "Content-Disposition": f'attachment; filename="{name}"',
         "Accept-Ranges": "bytes",
         "ETag": answer.tag,
         "Vary": "Accept-Encoding",
         "Cache-Control": "private, no-cache",
-        "X-Content-Type-Options": "nosniff",
-        "Server": "leasehold",
     }
     if answer.is_stored:
         headers["Content-Encoding"] = "gzip"

@@ -129,11 +129,7 @@ class TicksBody(msgspec.Struct, frozen=True):
 
 
 KNOWN = (UNKNOWN_SCHEDULE,)
-MAKING = (
-    INVALID_ARGS,
-    UNKNOWN_KIND,
-    WRONG_STATE,
-)
+MAKING = (INVALID_ARGS, UNKNOWN_KIND, WRONG_STATE)
 CHANGING = (UNKNOWN_SCHEDULE, *MAKING)
 EXAMPLE = {"name": "nightly", "kind": "clean_up", "args": {"days": 30}, "cron": "0 3 * * *", "zone": "Europe/Berlin"}
 routes = Routes("schedules")

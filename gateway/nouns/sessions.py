@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from importlib.metadata import version
 from typing import Annotated
 
@@ -43,6 +42,7 @@ class SessionBody(msgspec.Struct, frozen=True, kw_only=True):
 
 
 ERRORS = (TOO_MANY_FAILURES, UNKNOWN_HOST, FOREIGN_ORIGIN, *DATABASE_ERRORS)
+VERSION = version("leasehold")
 routes = Routes("session")
 
 
@@ -86,11 +86,6 @@ def _body_of(services: GatewayServices, identity: Identity | None, *, is_session
         name=None if identity is None else identity.name,
         scopes=sorted(each.value for each in scopes),
         is_session=is_session,
-        version=_version(),
+        version=VERSION,
         can_scale=services.worker_set.can_scale,
     )
-
-
-@cache
-def _version() -> str:
-    return version("leasehold")

@@ -10,9 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from time import monotonic
 
-import msgspec
-
-from leasehold.client.shared_statements import MOST_ITEMS, MOST_SIZE, SharedStatements
+from leasehold.client.shared_statements import SharedStatements
 from leasehold.errors import DatabaseUnavailable
 from leasehold.gateway.http.problems import OVERLOADED, Refusal
 from leasehold.jobs.new_job import NewJob, waits_for_nobody
@@ -22,43 +20,34 @@ from leasehold.records.jobs import EnqueuedJob
 EnqueueJobs = Callable[[Sequence[NewJob]], Awaitable[list[EnqueuedJob]]]
 
 PATIENCE_SECONDS = 7.0  # for a job's statement to be sent while those before it get no answer
-
-
-class Room(msgspec.Struct, frozen=True, kw_only=True):
-    """How many jobs and bytes go into one statement, and how many may be unanswered at once. A larger job is sent alone."""
-
-    statement_jobs: int = MOST_ITEMS
-    statement_bytes: int = MOST_SIZE
-    jobs: int = 10_000
-    bytes: int = 67_108_864
+MOST_JOBS = 10_000  # unanswered at once, and what they may add up to
+MOST_BYTES = 67_108_864
+ALONE_AT_ONCE = 3
 
 
 class Coalescer:
     """Turns single enqueues into few `enqueue_jobs` calls.
 
-    Jobs with an idempotency key, a unique key or blockers are sent alone, at most `alone` at once: their statement may wait
-    for another transaction with the same key, and other jobs must not wait for that. Jobs do not wait long behind
-    statements that get no answer.
+    Jobs with an idempotency key, a unique key or blockers are sent alone, three at once: their statement may wait for another
+    transaction with the same key, and other jobs must not wait for that. Jobs do not wait long behind statements that get no
+    answer.
 
     Attributes:
         statements, jobs, refused: since the start: statements sent, jobs in them, statements refused.
         unanswered: jobs, now.
     """
 
-    def __init__(self, enqueue_jobs: EnqueueJobs, *, room: Room | None = None, alone: int = 3) -> None:
+    def __init__(self, enqueue_jobs: EnqueueJobs) -> None:
         self._enqueue_jobs = enqueue_jobs
-        self._room = room or Room()
-        self._alone = asyncio.Semaphore(alone)
-        self._shared = SharedStatements[NewJob, EnqueuedJob](
-            self._send_next, most_items=self._room.statement_jobs, most_size=self._room.statement_bytes
-        )
+        self._alone = asyncio.Semaphore(ALONE_AT_ONCE)
+        self._shared = SharedStatements[NewJob, EnqueuedJob](self._send_next)
         self.statements = self.jobs = self.refused = self.unanswered = 0
         self._unanswered_bytes = 0
 
     async def enqueue(self, job: NewJob, size: int = 0) -> EnqueuedJob:
         """Writes the job, which takes about `size` bytes; returns after the commit. Raises what `enqueue_jobs` raises
         for this job, and Refusal when too much is unanswered. If cancelled, the job may have been written or not."""
-        if self.unanswered >= self._room.jobs or self._unanswered_bytes + size > self._room.bytes:
+        if self.unanswered >= MOST_JOBS or self._unanswered_bytes + size > MOST_BYTES:
             raise Refusal(OVERLOADED, f"{self.unanswered} jobs are waiting to be written; try again.")
         self.unanswered += 1
         self._unanswered_bytes += size

@@ -87,12 +87,9 @@ def _explained(schema: Schema, name: str) -> Schema:
     text, attributes = summary_of(schema.get("description"))
     properties = schema.get("properties", {})
     for each in attributes.keys() & properties.keys():
-        properties[each] = _with_description(properties[each], attributes[each])
+        if not {"description", "$ref"} & properties[each].keys():
+            properties[each] = {**properties[each], "description": attributes[each]}
     return {**schema, "title": name, **({"description": text} if text else {})}
-
-
-def _with_description(schema: Schema, text: str) -> Schema:
-    return schema if "description" in schema or "$ref" in schema else {**schema, "description": text}
 
 
 def _renamed(value: Any) -> Any:

@@ -90,13 +90,9 @@ class Hiding:
             return [self.answer(each) for each in cast("Sequence[object]", value)]
         return cast("object", value)
 
-    def content(self, value: Any, kind: str | None = None) -> Any:
-        """JSON of a job of this kind, or of an unknown one, without what lies under hidden keys; null stays null."""
-        return shown(value, self._judge(kind))
-
     def refuse_search(self, identity: Identity, wanted: Any, path: str) -> None:
         """Raises Refusal where a caller looks for values that are not shown to it: the answer would tell them."""
-        if self.concerns(identity) and self.content(wanted) != wanted:
+        if self.concerns(identity) and shown(wanted, self._any) != wanted:
             raise refuse_field(path, "It looks for a value that is hidden from tokens without the scope operate")
 
     def _judge(self, kind: object) -> IsHidden:

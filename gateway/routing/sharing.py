@@ -20,17 +20,16 @@ MOST_WAITING = 8
 
 
 class Places:
-    """Lets so many go on at once and so many others wait; who comes when those wait is refused."""
+    """Lets two go on at once and eight others wait; who comes when those wait is refused."""
 
-    def __init__(self, at_once: int = AT_ONCE, most_waiting: int = MOST_WAITING) -> None:
-        self._free = asyncio.Semaphore(at_once)
-        self._most_waiting = most_waiting
+    def __init__(self) -> None:
+        self._free = asyncio.Semaphore(AT_ONCE)
         self._waiting = 0
 
     @asynccontextmanager
     async def take(self, problem: ProblemType) -> AsyncGenerator[None]:
         """Go on when it is one's turn. Raises Refusal of this type where too many wait."""
-        if self._free.locked() and self._waiting >= self._most_waiting:
+        if self._free.locked() and self._waiting >= MOST_WAITING:
             raise Refusal(problem, f"{self._waiting} others wait for their turn; try again.")
         self._waiting += 1
         try:

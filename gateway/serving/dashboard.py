@@ -27,20 +27,9 @@ MEDIA_TYPES = {
     ".svg": "image/svg+xml",
 }
 VIEWS = (
-    "jobs",
-    "queues",
-    "workers",
-    "schedules",
-    "failures",
-    "chains",
-    "capacity",
-    "enqueue",
-    "tokens",
-    "audit",
-    "doctor",
-    "payloads",
-    "egress",
-)
+    "jobs", "queues", "workers", "schedules", "failures", "chains", "capacity", "enqueue", "tokens", "audit",
+    "doctor", "payloads", "egress",
+)  # fmt: skip
 """The first words of the addresses of its pages."""
 POLICY = "default-src 'self'; base-uri 'self'; object-src 'none'; form-action 'self'; frame-ancestors 'none'"
 FOR_EVER = "public, max-age=31536000, immutable"

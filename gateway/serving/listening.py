@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import uuid
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
 
@@ -13,6 +12,7 @@ from aiohttp.http_exceptions import LineTooLong
 
 from leasehold.concurrency.ending import close_in_copies
 from leasehold.errors import SettingsError
+from leasehold.gateway.http.headers import REQUEST_ID, request_id_of
 from leasehold.gateway.http.problems import (
     ADDRESS_TOO_LONG,
     HEADER_TOO_LONG,
@@ -55,13 +55,13 @@ class Connection(web.RequestHandler):
         """The answer to a request that never reached the application."""
         if isinstance(exc, ConnectionError) or request.writer.output_size > 0:
             raise ConnectionError("nobody listens any more, or half an answer is out already") from exc
-        request_id = uuid.uuid4().hex
+        request_id = request_id_of(request)
         if status >= 500:
             log.error("request %s failed outside of the application", request_id, exc_info=exc)
         else:
             log.debug("request %s is no HTTP: %s", request_id, message)
         response = problem_response(Refusal(_problem_of(status, exc)), request_id)
-        response.headers["X-Request-Id"] = request_id
+        response.headers[REQUEST_ID] = request_id
         response.force_close()
         return response
 
@@ -70,9 +70,9 @@ class Connection(web.RequestHandler):
     ) -> tuple[web.StreamResponse, bool]:
         """Write an answer. Where no route takes the request, aiohttp answers an expectation by itself; we answer as without."""
         if isinstance(resp, web.HTTPExpectationFailed) and isinstance(request, web.Request):
-            request_id = uuid.uuid4().hex
+            request_id = request_id_of(request)
             resp = problem_response(request.match_info.http_exception or web.HTTPNotFound(), request_id)
-            resp.headers["X-Request-Id"] = request_id
+            resp.headers[REQUEST_ID] = request_id
         return await super().finish_response(request, resp, start_time)
 
 

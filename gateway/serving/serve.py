@@ -62,7 +62,7 @@ async def serve(
         app: check args against its kinds, and refuse other kinds.
         waits: begin also while the database cannot be reached or has no schema yet; where its tokens have to be counted, as soon
             as they can be. Until it is there, `/readyz` and every call that needs it answer 503.
-        is_told: whether a signal came before this was called.
+        must_stop: whether a signal came before this was called.
 
     Raises:
         SettingsError: strangers could reach it without a token, the token is no good, or the address cannot be bound.

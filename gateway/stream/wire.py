@@ -10,11 +10,9 @@ import msgspec
 
 from leasehold.client.feed.changes import Change, Wanted
 from leasehold.client.feed.news import Found
-
-ENCODER = msgspec.json.Encoder()
+from leasehold.gateway.http.replies import ENCODER
 
 MOST_CHANGES = 200  # in one message
-RECONNECT_MILLISECONDS = 3000
 
 
 class StreamMessage(msgspec.Struct, frozen=True):
@@ -32,9 +30,8 @@ class StreamMessage(msgspec.Struct, frozen=True):
         return b"".join([*parts, b"\n"])
 
 
-def opening_comment() -> bytes:
-    """The beginning of a stream: how long a client waits before it reconnects."""
-    return f"retry: {RECONNECT_MILLISECONDS}\n\n".encode()
+OPENING = b"retry: 3000\n\n"
+"""The beginning of a stream: how many milliseconds a client waits before it reconnects."""
 
 
 def heartbeat(cursor: str | None) -> bytes:

@@ -23,6 +23,7 @@ WIDE = {
 }
 """Folders with more entries, and why."""
 SHORT = {
+    "gateway/route_table.py": "the one file that knows all nouns",
     "src/leasehold/__main__.py": "`python -m leasehold`",
     "src/leasehold/checks/verdicts.py": "all checks return it",
     "src/leasehold/django/apps.py": "Django looks for it here",

@@ -23,7 +23,6 @@ CHECKSUM_LENGTH: Final = 6
 LENGTH: Final = len(HEAD) + SECRET_LENGTH + CHECKSUM_LENGTH
 SHOWN: Final = 9
 ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-SCOPES: Final = ("enqueue", "read", "operate", "admin")
 
 TokenState = Literal["active", "expired", "revoked"]
 

@@ -25,7 +25,9 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 MOST_ITEMS = 200
+"""How many share a statement."""
 MOST_SIZE = 1_048_576
+"""What their sizes may add up to; a larger item is sent alone."""
 CLOSED = DatabaseUnavailable("the client was closed before there was an answer; the job may have been written or not")
 
 
@@ -41,20 +43,10 @@ class SharedStatements(Generic[Item, Result]):
 
     Args:
         send: one statement: a result for each item, in their order.
-        most_items: how many share a statement.
-        most_size: what their sizes may add up to; a larger item is sent alone.
     """
 
-    def __init__(
-        self,
-        send: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]],
-        *,
-        most_items: int = MOST_ITEMS,
-        most_size: int = MOST_SIZE,
-    ) -> None:
+    def __init__(self, send: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]]) -> None:
         self._send = send
-        self._most_items = most_items
-        self._most_size = most_size
         self._waiting: deque[_Waiting[Item, Result]] = deque()
         self._driver: asyncio.Task[None] | None = None
 
@@ -113,9 +105,9 @@ class SharedStatements(Generic[Item, Result]):
         """Who goes next: as many as fit, without those that have given up."""
         batch: list[_Waiting[Item, Result]] = []
         size = 0
-        while self._waiting and len(batch) < self._most_items:
+        while self._waiting and len(batch) < MOST_ITEMS:
             size += self._waiting[0].size
-            if batch and size > self._most_size:
+            if batch and size > MOST_SIZE:
                 break
             waiting = self._waiting.popleft()
             if not waiting.outcome.done():

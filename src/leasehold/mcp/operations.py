@@ -12,28 +12,11 @@ import msgspec
 from leasehold.errors import BadInput
 
 LOOKS: tuple[str, ...] = (
-    "count_jobs",
-    "list_jobs",
-    "show_job",
-    "explain_job",
-    "show_timeline",
-    "show_errors",
-    "show_logs",
-    "list_blockers",
-    "list_key_jobs",
-    "list_chains",
-    "show_chain",
-    "list_queues",
-    "list_limits",
-    "list_capacity",
-    "show_capacity",
-    "list_schedules",
-    "show_schedule",
-    "show_all_history",
-    "list_workers",
-    "show_worker",
+    "count_jobs", "list_jobs", "show_job", "explain_job", "show_timeline", "show_errors", "show_logs",
+    "list_blockers", "list_key_jobs", "list_chains", "show_chain", "list_queues", "list_limits", "list_capacity",
+    "show_capacity", "list_schedules", "show_schedule", "show_all_history", "list_workers", "show_worker",
     "list_audit",
-)
+)  # fmt: skip
 """What reads. None of them changes anything."""
 
 CHANGES: dict[str, str | None] = {

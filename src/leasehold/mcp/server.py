@@ -40,19 +40,17 @@ class Confirmations:
 
     Args:
         clock: seconds; only differences count.
-        draw: a new code that nobody guesses.
     """
 
-    def __init__(self, clock: Callable[[], float], draw: Callable[[], str]) -> None:
+    def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._draw = draw
         self._open: dict[str, tuple[str, float]] = {}
 
     def ask(self, name: str, arguments: Mapping[str, Any]) -> str:
         """A code for this change."""
         now = self._clock()
         self._open = {code: each for code, each in self._open.items() if each[1] > now}
-        code = self._draw()
+        code = secrets.token_hex(4)
         self._open[code] = (_subject(name, arguments), now + VALID_SECONDS)
         return code
 
@@ -218,7 +216,7 @@ async def serve(url: str, token: str | None, *, may_change: bool) -> None:
     async with open_gateway(url, token) as gateway:
         names = [*LOOKS, *(CHANGES if may_change else ())]
         operations = read_operations(await gateway.document(), names)
-        confirmations = Confirmations(time.monotonic, lambda: secrets.token_hex(4))
+        confirmations = Confirmations(time.monotonic)
         server = make_server(Tools(gateway, operations, confirmations))
         async with stdio_server() as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())

@@ -6,7 +6,7 @@ All are context variables, so that no call has to pass them on; threads and asyn
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol, TypeAlias
 
@@ -42,14 +42,9 @@ def log_fields() -> dict[str, object]:
     return fields | {"worker_id": worker_id}
 
 
-@contextmanager
-def working_as(worker_id: str) -> Generator[None]:
+def working_as(worker_id: str) -> AbstractContextManager[None]:
     """Inside the block, and in the tasks that are started there, this worker's code runs."""
-    token = _worker.set(worker_id)
-    try:
-        yield
-    finally:
-        _worker.reset(token)
+    return _setting(_worker, worker_id)
 
 
 def set_traceparent(traceparent: str) -> None:
@@ -86,21 +81,20 @@ def current_actor() -> str | None:
     return _actor.get()
 
 
-@contextmanager
-def answering(request_id: str) -> Generator[None]:
+def answering(request_id: str) -> AbstractContextManager[None]:
     """Log lines inside the block have this request id."""
-    token = _request_id.set(request_id)
-    try:
-        yield
-    finally:
-        _request_id.reset(token)
+    return _setting(_request_id, request_id)
+
+
+def acting_as(actor: str) -> AbstractContextManager[None]:
+    """Statements inside the block write this name into the column `actor` of their events."""
+    return _setting(_actor, actor)
 
 
 @contextmanager
-def acting_as(actor: str) -> Generator[None]:
-    """Statements inside the block write this name into the column `actor` of their events."""
-    token = _actor.set(actor)
+def _setting(variable: ContextVar[str | None], value: str) -> Generator[None]:
+    token = variable.set(value)
     try:
         yield
     finally:
-        _actor.reset(token)
+        variable.reset(token)

@@ -110,30 +110,28 @@ class OutageReminder:
     An outage has a line when it begins, one for each further minute, and one when it is over. If it begins within a minute of the
     last line, its first line comes when that minute has passed. So a part of a process that fails again and again, although the
     database answers, writes two lines a minute at most. Nothing here waits, asks or logs.
+
+    Attributes:
+        was_logged: whether a line about this outage was written. Only then its end has a line as well.
     """
 
     def __init__(self) -> None:
         self._since = 0.0
         self._logged_at = float("-inf")
-        self._was_logged = False
+        self.was_logged = False
 
     def begin(self, now: float) -> None:
         """An outage begins."""
-        self._since, self._was_logged = now, False
+        self._since, self.was_logged = now, False
 
     def due(self, now: float) -> Literal["began", "lasts"] | None:
         """The line that is due now, if any. It counts as written then."""
         if now - self._logged_at < REMIND_SECONDS:
             return None
-        line = "lasts" if self._was_logged else "began"
-        self._logged_at, self._was_logged = now, True
+        line = "lasts" if self.was_logged else "began"
+        self._logged_at, self.was_logged = now, True
         return line
 
     def seconds(self, now: float) -> float:
         """How long the outage has lasted."""
         return now - self._since
-
-    @property
-    def was_logged(self) -> bool:
-        """Whether a line about this outage was written. Only then its end has a line as well."""
-        return self._was_logged

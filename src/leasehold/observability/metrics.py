@@ -56,7 +56,6 @@ class HistogramValue(msgspec.Struct, frozen=True):
 METRICS: tuple[Metric, ...] = (
     # What the database holds. Only the gateway exposes it: a sum over processes would count it twice.
     Metric("leasehold_up", "gauge", "Whether the database answered when it was last asked."),
-    Metric("leasehold_schema_version", "gauge", "Number of the last migration."),
     Metric("leasehold_jobs", "gauge", "Jobs by queue and state; of big tables the last count.", ("queue", "state")),
     Metric(
         "leasehold_oldest_ready_job_seconds", "gauge", "How long the oldest job that could run has waited.", ("queue",)
@@ -119,23 +118,22 @@ BY_NAME: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}
 
 
 class Histogram:
-    """Counts values by their size."""
+    """Counts durations by how long they are."""
 
-    __slots__ = ("_bounds", "_counts", "_total")
+    __slots__ = ("_counts", "_total")
 
-    def __init__(self, bounds: Sequence[float] = SECONDS) -> None:
-        self._bounds = bounds
-        self._counts = [0] * (len(bounds) + 1)
+    def __init__(self) -> None:
+        self._counts = [0] * (len(SECONDS) + 1)
         self._total = 0.0
 
     def add(self, value: float) -> None:
         """Count one value."""
-        self._counts[bisect_left(self._bounds, value)] += 1
+        self._counts[bisect_left(SECONDS, value)] += 1
         self._total += value
 
     def value(self) -> HistogramValue:
         """What was counted so far."""
-        return HistogramValue(self._bounds, tuple(self._counts), self._total)
+        return HistogramValue(SECONDS, tuple(self._counts), self._total)
 
 
 def single(value: float) -> Values:
@@ -187,12 +185,8 @@ class _Values:
 def _family(metric: Metric) -> Any:
     from prometheus_client import metrics_core  # noqa: PLC0415
 
-    families = {
-        "gauge": metrics_core.GaugeMetricFamily,
-        "counter": metrics_core.CounterMetricFamily,
-        "histogram": metrics_core.HistogramMetricFamily,
-    }
-    return families[metric.type](metric.name, metric.help, labels=metric.labels)
+    family = getattr(metrics_core, f"{metric.type.capitalize()}MetricFamily")
+    return family(metric.name, metric.help, labels=metric.labels)
 
 
 def _buckets(value: HistogramValue) -> list[tuple[str, float]]:

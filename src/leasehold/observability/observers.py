@@ -35,7 +35,7 @@ class Observers:
     50 ms, is logged the first time; the others are called all the same.
 
     Attributes:
-        heard: the types that have a subscriber; `JobStarted in observers.heard` costs next to nothing.
+        subscribed: by the types that have a subscriber; `JobStarted in observers.subscribed` costs next to nothing.
     """
 
     def __init__(self) -> None:

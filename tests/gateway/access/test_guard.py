@@ -204,7 +204,7 @@ def test_without_tokens_a_page_of_the_web_changes_nothing(method: str) -> None:
     headers = {"Origin": "https://evil.example"}
     with running_gateway(FakeClient()) as gateway:
         answer = gateway.call(method, "/api/chains/1" + ("/cancel" if method == "POST" else ""), headers=headers)
-        own = {"Origin": "http://{}:{}".format(*gateway.address)}
+        own = {"Origin": gateway.url()}
         assert gateway.call("POST", "/api/jobs", {"kind": "a"}, own).status == 201
         assert gateway.call("POST", "/api/jobs", {"kind": "a"}, headers).status == 403
     assert (answer.status, answer.body["code"]) == (403, "foreign_origin")

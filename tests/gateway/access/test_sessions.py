@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from http.cookies import SimpleCookie
 
+from tests.conftest import Psql
 from tests.gateway.fakes.running import Answer, RunningGateway, running_service
-
-Psql = Callable[[str, str], str]
 
 SECRET = "of the settings, long enough"
 HOME = {"X-Leasehold-CSRF": "1"}

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
+from tests.conftest import Psql
 from tests.gateway.fakes.running import RunningGateway, running_service
 from tests.support.waiting import PATIENCE
 from tools.chromium import MISSING, find_chromium
@@ -33,7 +34,9 @@ REPORT = pytest.StashKey[bool]()
 
 expect.set_options(timeout=PATIENCE_MILLISECONDS)
 
+At = Callable[[str], str]
 OpenPage = Callable[..., Page]
+Run = Callable[[str], object]
 Serve = Callable[..., RunningGateway]
 
 
@@ -108,7 +111,18 @@ def open_page(serve: Serve, browser: Browser, request: pytest.FixtureRequest, tm
 
 
 @pytest.fixture
-def at(gateway: RunningGateway) -> Callable[[str], str]:
+def at(gateway: RunningGateway) -> At:
     """The address of a path of the gateway."""
-    host, port = gateway.address
-    return lambda path: f"http://{host}:{port}{path}"
+    return gateway.url
+
+
+@pytest.fixture
+def run(database_url: str, psql: Psql) -> Run:
+    """Runs SQL in the database of the gateway."""
+    return partial(psql, database_url)
+
+
+def sign_in(page: Page, token: str) -> None:
+    """Fill in the form that is there for whoever has shown no token yet."""
+    page.get_by_label("Token").fill(token)
+    page.get_by_role("button", name="Sign in").click()

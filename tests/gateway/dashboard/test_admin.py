@@ -13,14 +13,12 @@ from playwright.sync_api import Page, expect
 from leasehold.egress import browser
 from tests.conftest import Psql
 from tests.gateway.dashboard.axe import faults_of
-from tests.gateway.dashboard.conftest import OpenPage, Serve
+from tests.gateway.dashboard.conftest import At, OpenPage, Serve, sign_in
 from tests.gateway.dashboard.hostile import HOSTILE, is_too_wide
-from tests.gateway.dashboard.test_signing_in import SECRET, address, make_token
+from tests.gateway.dashboard.test_signing_in import SECRET, make_token
 from tests.gateway.dashboard.visits import visit
 from tests.gateway.fakes.running import RunningGateway
 from tests.support.saved import AFTER, BEFORE, save
-
-At = Callable[[str], str]
 
 
 @pytest.fixture
@@ -29,9 +27,8 @@ def signed_in(serve: Serve, open_page: OpenPage) -> Callable[..., tuple[RunningG
 
     def open_one(path: str, *scopes: str) -> tuple[RunningGateway, Page]:
         gateway = serve(gateway_token=SECRET)
-        page = open_page(address(gateway, path))
-        page.get_by_label("Token").fill(make_token(gateway, *scopes) if scopes else SECRET)
-        page.get_by_role("button", name="Sign in").click()
+        page = open_page(gateway.url(path))
+        sign_in(page, make_token(gateway, *scopes) if scopes else SECRET)
         expect(page.get_by_role("button", name="Sign in")).to_have_count(0)
         return gateway, page
 
@@ -159,8 +156,7 @@ def test_the_first_token_stays_in_sight_although_everybody_has_to_sign_in_then(
     while gateway.call("GET", "/api/tokens").status != 401:
         pass  # it hears of the token from the database
     page.goto(at("/tokens"))
-    page.get_by_label("Token").fill(secret)
-    page.get_by_role("button", name="Sign in").click()
+    sign_in(page, secret)
     expect(page.get_by_role("cell", name="ada", exact=True)).to_be_visible()
 
 
@@ -240,7 +236,7 @@ def test_the_page_of_tokens_can_be_used_by_everybody(signed_in: Callable[..., tu
     gateway, page = signed_in("/enqueue")
     page.set_viewport_size({"width": 390, "height": 800})
     make_token(gateway, "read")
-    visit(page, address(gateway, "/tokens"))
+    visit(page, gateway.url("/tokens"))
     expect(page.get_by_role("cell", name="ada", exact=True)).to_be_visible()
     assert faults_of(page) == []
     assert not is_too_wide(page)
@@ -263,7 +259,7 @@ def test_a_payload_is_shown_with_what_has_changed(
         saving = thread.submit(save, database_url, tmp_path, BEFORE, AFTER, key="101", metadata={"products": 3})
         before, after = saving.result()
     gateway = serve(payloads_store=str(tmp_path))
-    page = open_page(address(gateway, "/payloads"), refusals=True)
+    page = open_page(gateway.url("/payloads"), refusals=True)
     page.get_by_role("link", name=str(after.id), exact=True).click()
     expect(page.get_by_text(after.sha256)).to_be_visible()
     expect(page.locator(".tree").first).to_contain_text("products")

@@ -12,11 +12,9 @@ from playwright.sync_api import Page, expect
 
 from tests.conftest import Psql
 from tests.gateway.dashboard.axe import faults_of
-from tests.gateway.dashboard.conftest import OpenPage
+from tests.gateway.dashboard.conftest import At, OpenPage
 from tests.gateway.dashboard.hostile import HOSTILE, is_too_wide
 from tests.gateway.fakes.running import RunningGateway
-
-At = Callable[[str], str]
 
 MODULE = """async ([name, ...given]) => {
     const main = [...document.scripts].map((each) => each.src).find((each) => each.endsWith("main.js"));

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from os import getloadavg
 from typing import Any
 
 from playwright.sync_api import Page, Route, expect
 
 from tests.conftest import Psql
-from tests.gateway.dashboard.conftest import OpenPage
+from tests.gateway.dashboard.conftest import At, OpenPage
 from tests.gateway.dashboard.test_pages import enqueue
 from tests.gateway.dashboard.visits import visit
 from tests.gateway.fakes.running import RunningGateway
-
-At = Callable[[str], str]
 
 MOST_BYTES = 200_000
 MEGABYTE = 1_000_000

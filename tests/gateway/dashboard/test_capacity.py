@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.conftest import Psql
 from tests.gateway.dashboard.axe import faults_of
-from tests.gateway.dashboard.conftest import OpenPage
+from tests.gateway.dashboard.conftest import At, OpenPage
 from tests.gateway.dashboard.fleet import register
 from tests.gateway.dashboard.test_pages import enqueue
 from tests.gateway.dashboard.test_queues import BOOKS
 from tests.gateway.dashboard.visits import visit
 from tests.gateway.fakes.running import RunningGateway
-
-At = Callable[[str], str]
 
 
 @pytest.fixture

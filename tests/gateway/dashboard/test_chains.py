@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from playwright.sync_api import Page, expect
 
 from tests.conftest import Psql
-from tests.gateway.dashboard.conftest import OpenPage
+from tests.gateway.dashboard.conftest import At, OpenPage
 from tests.gateway.dashboard.hostile import HOSTILE
 from tests.gateway.fakes.running import RunningGateway
-
-At = Callable[[str], str]
 
 LAYOUT = """async (nodes) => {
     const main = document.querySelector("script[type=module]").src;

@@ -14,7 +14,6 @@ from tests.gateway.dashboard.axe import faults_of, faults_of_shape
 from tests.gateway.dashboard.conftest import OpenPage, Serve
 from tests.gateway.dashboard.filled import fill, wait_for
 from tests.gateway.dashboard.hostile import is_too_wide
-from tests.gateway.dashboard.test_signing_in import address
 from tests.gateway.dashboard.visits import visit
 
 DESKTOP: ViewportSize = {"width": 1280, "height": 720}
@@ -34,7 +33,7 @@ Filled = tuple[Callable[[str], str], Mapping[str, str]]
 def filled(serve: Serve, psql: Psql, database_url: str, tmp_path: Path) -> Filled:
     """The address of a path of a gateway, and its pages, each with a text on it."""
     gateway = serve(payloads_store=str(tmp_path))
-    return lambda path: address(gateway, path), fill(gateway, psql, database_url, tmp_path)
+    return gateway.url, fill(gateway, psql, database_url, tmp_path)
 
 
 def test_every_page_can_be_used_by_everybody(filled: Filled, open_page: OpenPage) -> None:

@@ -10,12 +10,11 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.conftest import Psql
-from tests.gateway.dashboard.conftest import OpenPage
+from tests.gateway.dashboard.conftest import At, OpenPage
 from tests.gateway.dashboard.hostile import HOSTILE
 from tests.gateway.fakes.failing import fail_jobs
 from tests.gateway.fakes.running import RunningGateway
 
-At = Callable[[str], str]
 Fail = Callable[..., list[int]]
 
 

@@ -12,9 +12,9 @@ import msgspec
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.gateway.dashboard.conftest import OpenPage, Serve
+from tests.gateway.dashboard.conftest import OpenPage, Serve, sign_in
 from tests.gateway.dashboard.hostile import HOSTILE, is_too_wide
-from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, address
+from tests.gateway.dashboard.test_signing_in import BEARER, SECRET
 from tests.gateway.dashboard.visits import visit
 from tests.gateway.fakes.running import RunningGateway
 from tests.support.saved import save
@@ -85,9 +85,8 @@ FILTERS = {"/jobs": "Filter jobs", "/queues": "Filter queues", "/workers": "Filt
 @pytest.fixture
 def signed_in(serve: Serve, open_page: OpenPage) -> tuple[RunningGateway, Page]:
     gateway = serve(gateway_token=SECRET)
-    page = open_page(address(gateway, "/"), refusals=True, viewport=PHONE)
-    page.get_by_label("Token").fill(SECRET)
-    page.get_by_role("button", name="Sign in").click()
+    page = open_page(gateway.url("/"), refusals=True, viewport=PHONE)
+    sign_in(page, SECRET)
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
     return gateway, page
 
@@ -115,7 +114,7 @@ def send(gateway: RunningGateway, page: Page, form: Form, text: str) -> None:
     gateway.call("POST", "/api/egress", {"name": "direct"}, BEARER)
     gateway.call("POST", "/api/queues/crawl/resume", None, BEARER)
     page.evaluate(CLEAR)
-    visit(page, address(gateway, form.path.format(job=job)))
+    visit(page, gateway.url(form.path.format(job=job)))
     if form.opener:
         page.get_by_role("button", name=form.opener, exact=True).click()
     expect(page.get_by_role("button", name=form.sender, exact=True)).to_be_visible()
@@ -135,7 +134,7 @@ def test_a_list_is_narrowed_down_by_it_as_text(signed_in: tuple[RunningGateway, 
     gateway, page = signed_in
     for path, text in product(LISTS, TEXTS):
         if text == TEXTS[0]:
-            visit(page, address(gateway, path))
+            visit(page, gateway.url(path))
             expect(page.get_by_role("button", name="Find")).to_be_visible()
         before = page.url
         fill(page, text, {})
@@ -152,9 +151,8 @@ def test_what_two_payloads_are_compared_by_is_text_and_so_is_what_has_changed(
     )
     with ThreadPoolExecutor(1) as thread:  # the driver of the browser has a loop in this one
         saved = thread.submit(save, database_url, tmp_path, was, now, key="101", metadata={}).result()
-    page = open_page(
-        address(serve(payloads_store=str(tmp_path)), f"/payloads/{saved[-1].id}"), refusals=True, viewport=PHONE
-    )
+    url = serve(payloads_store=str(tmp_path)).url(f"/payloads/{saved[-1].id}")
+    page = open_page(url, refusals=True, viewport=PHONE)
     for text in TEXTS:
         before = page.url
         expect(page.get_by_role("button", name="Find")).to_be_visible()
@@ -174,7 +172,7 @@ def test_a_filter_takes_it_as_text(signed_in: tuple[RunningGateway, Page]) -> No
     gateway.call("POST", "/api/jobs", {"kind": "crawl", "queue": "crawl"}, BEARER)
     for (path, label), text in product(FILTERS.items(), TEXTS):
         if text == TEXTS[0]:
-            visit(page, address(gateway, path))
+            visit(page, gateway.url(path))
         before, box = page.url, page.get_by_label(label)
         box.evaluate(WRITE, codes(text))
         box.press("Enter")

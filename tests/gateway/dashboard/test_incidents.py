@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import pytest
@@ -12,14 +11,11 @@ from playwright.sync_api import expect
 
 from tests.conftest import Psql
 from tests.gateway.dashboard.clicks import OnCall
-from tests.gateway.dashboard.conftest import OpenPage
+from tests.gateway.dashboard.conftest import At, OpenPage, Run
 from tests.gateway.dashboard.fleet import incarnation_of, register
 from tests.gateway.dashboard.test_pages import enqueue
 from tests.gateway.fakes.failing import fail_jobs
 from tests.gateway.fakes.running import RunningGateway
-
-At = Callable[[str], str]
-Run = Callable[[str], object]
 
 HOLD = """
 select leasehold.claim_jobs('{worker}', 'w1', null, array['sync'], 1);
@@ -41,11 +37,6 @@ select nextval('leasehold.jobs_id_seq'), e.at - e.run, e.at - e.run, e.at - e.ru
  cross join generate_series(1, 20);
 select leasehold.close_minutes();
 """
-
-
-@pytest.fixture
-def run(database_url: str, psql: Psql) -> Run:
-    return partial(psql, database_url)
 
 
 @pytest.fixture

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.conftest import Psql
-from tests.gateway.dashboard.conftest import OpenPage
+from tests.gateway.dashboard.conftest import At, OpenPage
 from tests.gateway.dashboard.test_bounds import REMEMBER_STREAMS
 from tests.gateway.fakes.running import RunningGateway
 
-At = Callable[[str], str]
 WORKER = "00000000-0000-0000-0000-000000000001"
 COUNT_REASONS = """
 window.reasons = 0;
@@ -26,12 +23,6 @@ window.EventSource = class extends Plain {
 };
 """
 """Why a page loads anew: it has begun to listen, now or after the connection broke; it may have missed something; it was told."""
-
-
-@pytest.fixture
-def at(gateway: RunningGateway) -> At:
-    host, port = gateway.address
-    return lambda path: f"http://{host}:{port}{path}"
 
 
 def count_requests(page: Page, part: str) -> list[str]:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from playwright.sync_api import expect
 
 from tests.conftest import Psql
-from tests.gateway.dashboard.conftest import OpenPage
+from tests.gateway.dashboard.conftest import At, OpenPage
 from tests.gateway.dashboard.fleet import incarnation_of, register
 from tests.gateway.dashboard.test_pages import enqueue
 from tests.gateway.fakes.running import RunningGateway
-
-At = Callable[[str], str]
 
 CLAIM = f"select leasehold.claim_jobs('{incarnation_of('w-1')}', 'w-1')"
 SCALES = """async () => {

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from playwright.sync_api import expect
 
-from tests.gateway.dashboard.conftest import OpenPage
+from tests.gateway.dashboard.conftest import At, OpenPage
 from tests.gateway.dashboard.visits import visit
 
 SAID = {
@@ -19,7 +17,7 @@ SAID = {
 }
 
 
-def test_an_empty_database_says_what_to_do(open_page: OpenPage, at: Callable[[str], str]) -> None:
+def test_an_empty_database_says_what_to_do(open_page: OpenPage, at: At) -> None:
     page = open_page(at("/"))
     expect(page.get_by_text("There are no queues yet.")).to_be_visible()
     page.get_by_role("link", name="Jobs", exact=True).click()

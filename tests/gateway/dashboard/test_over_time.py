@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.conftest import Psql
-from tests.gateway.dashboard.conftest import OpenPage
+from tests.gateway.dashboard.conftest import At, OpenPage, Run
 from tests.gateway.dashboard.fleet import incarnation_of, register
 from tests.gateway.dashboard.test_pages import enqueue
 from tests.gateway.dashboard.test_queues import BOOKS
 from tests.gateway.dashboard.visits import visit
 from tests.gateway.fakes.failing import fail_jobs
 from tests.gateway.fakes.running import RunningGateway
-
-At = Callable[[str], str]
-Run = Callable[[str], object]
 
 MARKED = re.compile(r"Version 2\.0 came$")
 CAME = """() => {
@@ -38,11 +32,6 @@ FAIL = f"""
 select leasehold.fail_jobs('{WORKER}', array[{{job}}], array[1],
                            array[jsonb_build_object('type', 'ValueError', 'message', 'boom')], retry_in => array[600.0])
 """
-
-
-@pytest.fixture
-def run(database_url: str, psql: Psql) -> Run:
-    return partial(psql, database_url)
 
 
 def test_a_deploy_is_marked_on_every_chart(

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
 from tests.conftest import Psql
-from tests.gateway.dashboard.conftest import OpenPage
+from tests.gateway.dashboard.conftest import At, OpenPage
 from tests.gateway.dashboard.fleet import incarnation_of, register
 from tests.gateway.dashboard.hostile import HOSTILE
 from tests.gateway.dashboard.visits import visit
 from tests.gateway.fakes.running import RunningGateway
-
-At = Callable[[str], str]
 
 CLAIM = f"select leasehold.claim_jobs('{incarnation_of('w-1')}', 'w-1', null, array['crawl'], 1, '600 s')"
 

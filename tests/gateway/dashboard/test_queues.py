@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.conftest import Psql
-from tests.gateway.dashboard.conftest import OpenPage
+from tests.gateway.dashboard.conftest import At, OpenPage
 from tests.gateway.dashboard.fleet import register
 from tests.gateway.dashboard.test_pages import HOSTILE, enqueue
 from tests.gateway.dashboard.visits import visit
 from tests.gateway.fakes.running import RunningGateway
 from tests.leasehold.client.nouns.test_capacity import SEED
-
-At = Callable[[str], str]
 
 BOOKS = f"{SEED} select leasehold.close_minutes();"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from playwright.sync_api import expect
 
 from tests.conftest import Psql
-from tests.gateway.dashboard.conftest import OpenPage, Serve
+from tests.gateway.dashboard.conftest import OpenPage, Serve, sign_in
 from tests.gateway.dashboard.filled import wait_for
 from tests.gateway.dashboard.fleet import incarnation_of
-from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, address, make_token
+from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, make_token
 from tests.gateway.dashboard.visits import visit
 from tests.gateway.fakes.failing import fail_jobs
 from tests.gateway.fakes.running import RunningGateway
@@ -36,9 +36,8 @@ def test_whoever_may_only_read_is_offered_no_change(
     chain = fill(gateway)
     fail_jobs(psql, database_url, gateway, "mail", headers=BEARER)
     [failure] = gateway.call("GET", "/api/failures", headers=BEARER).body["items"]
-    page = open_page(address(gateway, f"/failures/{failure['fingerprint']}"))
-    page.get_by_label("Token").fill(make_token(gateway, "read"))
-    page.get_by_role("button", name="Sign in").click()
+    page = open_page(gateway.url(f"/failures/{failure['fingerprint']}"))
+    sign_in(page, make_token(gateway, "read"))
     expect(page.get_by_role("heading", name="The newest")).to_be_visible()
     for path, shown, buttons in [
         ("/queues", "mail", ["Pause"]),
@@ -50,12 +49,12 @@ def test_whoever_may_only_read_is_offered_no_change(
         (f"/failures/{failure['fingerprint']}", "The newest", ["Retry all"]),
         (f"/chains/{chain}", "pay", ["Cancel"]),
     ]:
-        visit(page, address(gateway, path))
+        visit(page, gateway.url(path))
         wait_for(page, shown)
         for name in buttons:
             expect(page.get_by_role("button", name=name)).to_have_count(0)
     expect(page.locator(".graph a[data-chain]")).to_have_count(1)
-    visit(page, address(gateway, "/enqueue"))
+    visit(page, gateway.url("/enqueue"))
     wait_for(page, "Your token does not have the scope enqueue")
     for name in ("Enqueue", "Tokens"):
         expect(page.get_by_role("link", name=name, exact=True)).to_have_count(0)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from playwright.sync_api import Page, expect
 
 from tests.gateway.dashboard.axe import faults_of
-from tests.gateway.dashboard.conftest import OpenPage
+from tests.gateway.dashboard.conftest import At, OpenPage
 from tests.gateway.dashboard.hostile import HOSTILE, is_too_wide
 from tests.gateway.dashboard.test_pages import enqueue
 from tests.gateway.fakes.running import RunningGateway
-
-At = Callable[[str], str]
 
 
 def save_as(page: Page, name: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import count, pairwise
 from typing import Any, cast
@@ -13,13 +12,11 @@ from zoneinfo import ZoneInfo
 from playwright.sync_api import Locator, Page, expect
 
 from tests.conftest import Psql
-from tests.gateway.dashboard.conftest import OpenPage, Serve
+from tests.gateway.dashboard.conftest import At, OpenPage, Serve, sign_in
 from tests.gateway.dashboard.test_pages import HOSTILE
-from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, address, make_token
+from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, make_token
 from tests.gateway.dashboard.visits import visit
 from tests.gateway.fakes.running import RunningGateway
-
-At = Callable[[str], str]
 
 BERLIN = ZoneInfo("Europe/Berlin")
 
@@ -222,9 +219,8 @@ def test_a_schedule_gets_a_query_after_it_was_tried(gateway: RunningGateway, ope
 def test_only_who_may_read_everything_writes_queries(serve: Serve, open_page: OpenPage) -> None:
     gateway = serve(gateway_token=SECRET)
     gateway.call("POST", "/api/schedules", {**NIGHTLY, "query": "select 1 as shop"}, BEARER)
-    page = open_page(address(gateway, "/schedules/nightly"))
-    page.get_by_label("Token").fill(make_token(gateway, "read", "operate"))
-    page.get_by_role("button", name="Sign in").click()
+    page = open_page(gateway.url("/schedules/nightly"))
+    sign_in(page, make_token(gateway, "read", "operate"))
     page.get_by_role("button", name="Edit").click()
     expect(page.get_by_label("Query: a SELECT")).to_have_count(0)
     page.get_by_label("Cron expression").fill("0 5 * * *")

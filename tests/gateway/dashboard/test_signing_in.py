@@ -5,16 +5,11 @@ from __future__ import annotations
 from playwright.sync_api import Page, Route, expect
 
 from tests.gateway.dashboard.axe import faults_of
-from tests.gateway.dashboard.conftest import OpenPage, Serve
+from tests.gateway.dashboard.conftest import OpenPage, Serve, sign_in
 from tests.gateway.fakes.running import RunningGateway
 
 SECRET = "of the settings, long enough"
 BEARER = {"Authorization": f"Bearer {SECRET}"}
-
-
-def address(gateway: RunningGateway, path: str) -> str:
-    host, port = gateway.address
-    return f"http://{host}:{port}{path}"
 
 
 def until(page: Page, routes: list[Route]) -> None:
@@ -30,9 +25,8 @@ def make_token(gateway: RunningGateway, *scopes: str) -> str:
 def test_whoever_may_only_read_is_shown_no_buttons(serve: Serve, open_page: OpenPage) -> None:
     gateway = serve(gateway_token=SECRET)
     job_id = gateway.call("POST", "/api/jobs", {"kind": "mail"}, BEARER).body["id"]
-    page = open_page(address(gateway, f"/jobs/{job_id}"))
-    page.get_by_label("Token").fill(make_token(gateway, "read"))
-    page.get_by_role("button", name="Sign in").click()
+    page = open_page(gateway.url(f"/jobs/{job_id}"))
+    sign_in(page, make_token(gateway, "read"))
     expect(page.get_by_role("heading", name="mail")).to_be_visible()
     expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
     expect(page.get_by_role("button", name="Duplicate")).to_have_count(0)
@@ -49,9 +43,8 @@ def test_whoever_may_only_read_is_shown_no_buttons(serve: Serve, open_page: Open
 def test_who_signs_out_while_the_page_asks_for_something_is_refused_nothing(serve: Serve, open_page: OpenPage) -> None:
     gateway = serve(gateway_token=SECRET)
     job_id = gateway.call("POST", "/api/jobs", {"kind": "mail"}, BEARER).body["id"]
-    page = open_page(address(gateway, f"/jobs/{job_id}"))
-    page.get_by_label("Token").fill(SECRET)
-    page.get_by_role("button", name="Sign in").click()
+    page = open_page(gateway.url(f"/jobs/{job_id}"))
+    sign_in(page, SECRET)
     expect(page.get_by_role("button", name="Live")).to_be_visible()
     asked, ended = list[Route](), list[Route]()
     page.route(f"**/api/jobs/{job_id}", lambda route: asked.append(route))  # noqa: PLW0108  it knows no built-in
@@ -70,7 +63,7 @@ def test_who_signs_out_while_the_page_asks_for_something_is_refused_nothing(serv
 
 def test_the_page_for_signing_in_can_be_used_by_everybody(serve: Serve, open_page: OpenPage) -> None:
     gateway = serve(gateway_token=SECRET)
-    page = open_page(address(gateway, "/"))
+    page = open_page(gateway.url("/"))
     expect(page.get_by_label("Token")).to_be_visible()
     assert faults_of(page) == []
 
@@ -78,12 +71,11 @@ def test_the_page_for_signing_in_can_be_used_by_everybody(serve: Serve, open_pag
 def test_below_a_path_everything_is_found(serve: Serve, open_page: OpenPage) -> None:
     gateway = serve(gateway_token=SECRET, gateway_prefix="/ops/jobs")
     job_id = gateway.call("POST", "/api/jobs", {"kind": "mail"}, BEARER).body["id"]
-    page = open_page(address(gateway, "/ops/jobs/"))
-    page.get_by_label("Token").fill(SECRET)
-    page.get_by_role("button", name="Sign in").click()
+    page = open_page(gateway.url("/ops/jobs/"))
+    sign_in(page, SECRET)
     page.get_by_role("link", name="Jobs", exact=True).click()
     page.get_by_role("link", name=str(job_id), exact=True).click()
-    expect(page).to_have_url(address(gateway, f"/ops/jobs/jobs/{job_id}"))
+    expect(page).to_have_url(gateway.url(f"/ops/jobs/jobs/{job_id}"))
     page.reload()
     page.get_by_role("button", name="Cancel", exact=True).click()
     page.get_by_role("button", name="Cancel it").click()
@@ -95,9 +87,8 @@ def test_what_is_hidden_from_readers_is_neither_shown_nor_copied(serve: Serve, o
     body = {"kind": "mail", "args": {"user": "ada", "password": "pass-42"}}
     job_id = gateway.call("POST", "/api/jobs", body, BEARER).body["id"]
     for scopes, shown in ((("read", "enqueue"), "[hidden]"), (("operate", "enqueue"), "pass-42")):
-        page = open_page(address(gateway, f"/jobs/{job_id}"))
-        page.get_by_label("Token").fill(make_token(gateway, *scopes))
-        page.get_by_role("button", name="Sign in").click()
+        page = open_page(gateway.url(f"/jobs/{job_id}"))
+        sign_in(page, make_token(gateway, *scopes))
         expect(page.locator(".tree").first).to_contain_text(shown)
         assert ("pass-42" in page.content()) == (shown == "pass-42")
         expect(page.get_by_role("button", name="Duplicate")).to_have_count(1 if shown == "pass-42" else 0)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from playwright.sync_api import expect
 
 from tests.conftest import Psql
 from tests.gateway.dashboard.axe import faults_of
-from tests.gateway.dashboard.conftest import OpenPage, Serve
+from tests.gateway.dashboard.conftest import At, OpenPage, Serve, sign_in
 from tests.gateway.dashboard.hostile import HOSTILE
-from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, address, make_token
+from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, make_token
 from tests.gateway.fakes.faulty import UNSERVED, make_faults
 from tests.gateway.fakes.running import RunningGateway, running_service
-
-At = Callable[[str], str]
 
 
 def test_findings_are_explained_and_repaired_after_a_trial(
@@ -41,14 +37,12 @@ def test_findings_are_explained_and_repaired_after_a_trial(
 def test_only_admins_repair(serve: Serve, open_page: OpenPage, database_url: str, psql: Psql) -> None:
     gateway = serve(gateway_token=SECRET)
     make_faults(psql, database_url, gateway, BEARER)
-    page = open_page(address(gateway, "/doctor"))
-    page.get_by_label("Token").fill(make_token(gateway, "read", "operate"))
-    page.get_by_role("button", name="Sign in").click()
+    page = open_page(gateway.url("/doctor"))
+    sign_in(page, make_token(gateway, "read", "operate"))
     expect(page.locator("[data-finding]")).to_have_count(2)
     expect(page.get_by_role("button", name="Repair")).to_have_count(0)
     page.get_by_role("button", name="Sign out").click()
-    page.get_by_label("Token").fill(make_token(gateway, "read", "admin"))
-    page.get_by_role("button", name="Sign in").click()
+    sign_in(page, make_token(gateway, "read", "admin"))
     page.locator("[data-finding=overdue]").get_by_role("button", name="Repair").click()
     page.get_by_role("dialog").get_by_role("button", name="Repair 1").click()
     expect(page.locator("[data-finding=overdue]")).to_have_count(0)
@@ -83,16 +77,14 @@ def test_the_server_is_examined_with_what_is_wrong_first(
 
 
 def look_at_the_server(gateway: RunningGateway, open_page: OpenPage) -> None:
-    page = open_page(address(gateway, "/doctor"))
-    page.get_by_label("Token").fill(make_token(gateway, "read"))
-    page.get_by_role("button", name="Sign in").click()
+    page = open_page(gateway.url("/doctor"))
+    sign_in(page, make_token(gateway, "read"))
     expect(page.get_by_text("a token with the scope operate")).to_be_visible()
     page.get_by_role("link", name="Overview").click()
     expect(page.get_by_text("Nothing is wrong as far as can be seen here.")).to_be_visible()
     page.go_back()
     page.get_by_role("button", name="Sign out").click()
-    page.get_by_label("Token").fill(make_token(gateway, "read", "operate"))
-    page.get_by_role("button", name="Sign in").click()
+    sign_in(page, make_token(gateway, "read", "operate"))
     page.get_by_role("link", name="Overview").click()
     found = page.get_by_role("list", name="What is wrong").get_by_role("listitem")
     expect(found.filter(has_text="Doctor, drift: missing: index jobs.jobs_deadline")).to_have_count(1)
@@ -113,8 +105,7 @@ def test_many_jobs_are_audited_when_somebody_wants_it(open_page: OpenPage, fresh
     )
     with running_service(fresh_database_url) as gateway:
         make_faults(psql, fresh_database_url, gateway)
-        host, port = gateway.address
-        page = open_page(f"http://{host}:{port}/doctor")
+        page = open_page(gateway.url("/doctor"))
         page.get_by_role("button", name="Audit all jobs").click()
         expect(page.locator("[data-finding]")).to_have_count(2)
         page.goto("about:blank")

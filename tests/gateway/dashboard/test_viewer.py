@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from playwright.sync_api import Browser, expect
 
-from tests.gateway.dashboard.conftest import PATIENCE_MILLISECONDS
+from tests.gateway.dashboard.conftest import PATIENCE_MILLISECONDS, At
 
 
-def test_a_link_to_an_operation_opens_it(browser: Browser, at: Callable[[str], str]) -> None:
+def test_a_link_to_an_operation_opens_it(browser: Browser, at: At) -> None:
     # Not by `open_page`: the viewer writes a warning about each `_` in an address to the console, as an error.
     with browser.new_context() as context:
         page = context.new_page()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +13,13 @@ from playwright.sync_api import Locator, Page, expect
 from leasehold.gateway.nouns import workers as workers_noun
 from leasehold.gateway.routing.services import LONGEST_WAIT, preferred_wait
 from tests.conftest import Psql
-from tests.gateway.dashboard.conftest import OpenPage
+from tests.gateway.dashboard.conftest import At, OpenPage
 from tests.gateway.dashboard.fleet import beat, incarnation_of, obey, register
 from tests.gateway.dashboard.test_pages import HOSTILE, enqueue
-from tests.gateway.dashboard.test_signing_in import address
 from tests.gateway.dashboard.visits import visit
 from tests.gateway.fakes.kubernetes import running_kubernetes
 from tests.gateway.fakes.running import RunningGateway, running_service
 from tests.gateway.nouns.test_replicas import SETTINGS
-
-At = Callable[[str], str]
 
 CLAIM = "select leasehold.claim_jobs('{incarnation}', '{worker}', null, null, 1, '60 s')"
 
@@ -192,7 +189,7 @@ def in_kubernetes(database_url: str, tmp_path: Path) -> Generator[RunningGateway
 
 
 def test_pods_of_kubernetes_are_one_more_or_one_less(in_kubernetes: RunningGateway, open_page: OpenPage) -> None:
-    page = open_page(address(in_kubernetes, "/workers"))
+    page = open_page(in_kubernetes.url("/workers"))
     pods = page.get_by_label("Pods in Kubernetes")
     expect(pods.get_by_role("spinbutton", name="Pods")).to_have_value("3")
     pods.get_by_role("button", name="One pod more").click()
@@ -208,7 +205,7 @@ def test_pods_of_kubernetes_are_one_more_or_one_less(in_kubernetes: RunningGatew
 def test_pods_of_kubernetes_are_set_to_a_number_within_the_bounds(
     in_kubernetes: RunningGateway, open_page: OpenPage
 ) -> None:
-    page = open_page(address(in_kubernetes, "/workers"))
+    page = open_page(in_kubernetes.url("/workers"))
     wanted = page.get_by_role("spinbutton", name="Pods")
     expect(wanted).to_have_value("3")
     wanted.fill("100000")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import builtins
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from leasehold.errors import DatabaseUnavailable, UnknownJob
 from leasehold.jobs.new_job import NewJob
-from leasehold.records.jobs import BlockerRecord, EnqueuedJob, Explanation, JobProgress, JobRecord, LogLine
+from leasehold.records.jobs import BlockerRecord, ChainRecord, EnqueuedJob, Explanation, JobProgress, JobRecord, LogLine
 from leasehold.records.queues import QueueCounts
-from tests.gateway.fakes.chains import FakeChains
 
 
 class FakeJobs:
@@ -27,6 +27,40 @@ class FakeJobs:
 
     async def blockers(self, job_id: int) -> list[BlockerRecord]:
         return []
+
+
+class FakeChains:
+    """`leasehold.Client.chains`, for one that has none. `asked` are the chains that somebody wanted."""
+
+    def __init__(self) -> None:
+        self.asked: builtins.list[int] = []
+
+    async def get(self, chain_id: int) -> ChainRecord:
+        return self._unknown(chain_id)
+
+    async def list(
+        self, *, state: str | None, kind: str | None, queue: str | None, before_id: int | None, page_size: int
+    ) -> list[ChainRecord]:
+        return []
+
+    async def jobs(self, chain_id: int, *, after_position: int, page_size: int) -> builtins.list[JobRecord]:
+        return self._unknown(chain_id)
+
+    async def complete(self, chain_id: int, output: Any, *, continue_with: Any) -> builtins.list[int]:
+        return self._unknown(chain_id)
+
+    async def cancel(self, chain_id: int, reason: str | None) -> str:
+        return self._unknown(chain_id)
+
+    async def delete(self, chain_id: int, *, cascade: bool) -> builtins.list[int]:
+        return self._unknown(chain_id)
+
+    async def wait(self, chain_id: int, *, timeout: float) -> ChainRecord:
+        return self._unknown(chain_id)
+
+    def _unknown(self, chain_id: int) -> NoReturn:
+        self.asked.append(chain_id)
+        raise UnknownJob(f"there is no chain {chain_id}")
 
 
 class FakeClient:

@@ -60,6 +60,11 @@ class RunningGateway:
         assert parts.port is not None
         return parts.hostname, parts.port
 
+    def url(self, path: str = "") -> str:
+        """The address of a path."""
+        host, port = self.address
+        return f"http://{host}:{port}{path}"
+
     def start(self) -> None:
         self._thread.start()
         self._url.result(PATIENCE)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from tests.conftest import Psql
 from tests.gateway.fakes.running import running_service
-
-Psql = Callable[[str, str], str]
 
 SAY = """
 select from leasehold.claim_jobs('00000000-0000-0000-0000-000000000001', 'pod-1', batch => 1);

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from leasehold.client.shared_statements import MOST_SIZE
 from leasehold.errors import BadInput, DatabaseUnavailable, LeaseholdError
 from leasehold.gateway.http.problems import OVERLOADED, Refusal
 from leasehold.gateway.routing import coalescer as coalescing
-from leasehold.gateway.routing.coalescer import Coalescer, Room
+from leasehold.gateway.routing.coalescer import Coalescer
 from leasehold.jobs.new_job import NewJob
 from leasehold.records.jobs import EnqueuedJob
 from tests.gateway.fakes.client import FakeClient
@@ -49,16 +50,16 @@ async def test_jobs_that_arrive_during_a_statement_share_the_next_one_and_each_g
 @under_asyncio
 async def test_no_statement_is_larger_than_allowed() -> None:
     client = FakeClient()
-    await outcomes_of(Coalescer(client.enqueue_with_outcomes, room=Room(statement_jobs=20)), new_jobs(50))
-    assert [len(statement) for statement in client.statements] == [20, 20, 10]
+    await outcomes_of(Coalescer(client.enqueue_with_outcomes), new_jobs(450))
+    assert [len(statement) for statement in client.statements] == [200, 200, 50]
 
 
 @under_asyncio
 async def test_large_jobs_share_a_statement_only_as_far_as_they_fit() -> None:
     client = FakeClient()
-    coalescer = Coalescer(client.enqueue_with_outcomes, room=Room(statement_bytes=100))
-    sizes = [30, 30, 40, 1, 500, 60, 60]
-    await asyncio.gather(*(coalescer.enqueue(NewJob(kind="large"), size) for size in sizes))
+    coalescer = Coalescer(client.enqueue_with_outcomes)
+    hundredths = [30, 30, 40, 1, 500, 60, 60]
+    await asyncio.gather(*(coalescer.enqueue(NewJob(kind="large"), each * MOST_SIZE // 100) for each in hundredths))
     assert [len(statement) for statement in client.statements] == [3, 1, 1, 1, 1]
 
 
@@ -142,9 +143,10 @@ async def test_jobs_that_waited_for_a_statement_without_an_answer_fail_with_it(m
 @under_asyncio
 async def test_a_job_with_a_key_does_not_wait_for_others_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(coalescing, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(coalescing, "ALONE_AT_ONCE", 1)
     client = FakeClient()
     client.gate = asyncio.Event()
-    coalescer = Coalescer(client.enqueue_with_outcomes, alone=1)
+    coalescer = Coalescer(client.enqueue_with_outcomes)
     stuck = asyncio.create_task(coalescer.enqueue(NewJob(kind="stuck", idempotency_key="held by somebody")))
     await client.entered.wait()
     with pytest.raises(Refusal) as refusal:
@@ -155,10 +157,12 @@ async def test_a_job_with_a_key_does_not_wait_for_others_for_ever(monkeypatch: p
 
 
 @under_asyncio
-async def test_when_too_many_jobs_wait_the_next_is_refused_instead_of_kept() -> None:
+async def test_when_too_many_jobs_wait_the_next_is_refused_instead_of_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coalescing, "MOST_JOBS", 3)
+    monkeypatch.setattr(coalescing, "MOST_BYTES", 100)
     client = FakeClient()
     client.gate = asyncio.Event()
-    coalescer = Coalescer(client.enqueue_with_outcomes, room=Room(jobs=3, bytes=100))
+    coalescer = Coalescer(client.enqueue_with_outcomes)
     first = asyncio.create_task(coalescer.enqueue(NewJob(kind="first")))
     await client.entered.wait()
     waiting = [asyncio.create_task(coalescer.enqueue(job)) for job in new_jobs(2)]

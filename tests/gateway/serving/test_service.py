@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -12,11 +11,10 @@ import trio
 
 from leasehold.app import App
 from leasehold.database import Database
+from tests.conftest import Psql
 from tests.gateway.fakes.running import RunningGateway, running_service
 from tests.support.servers import OwnServer
 from tests.support.waiting import PATIENCE, eventually
-
-Psql = Callable[[str, str], str]
 
 HELD_UP = """
 select from pg_stat_activity

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import count
-
 import pytest
 
 from leasehold.errors import BadInput
@@ -23,8 +20,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def confirmations(clock: Clock) -> Confirmations:
-    codes: Iterator[int] = count(1)
-    return Confirmations(clock, lambda: f"code-{next(codes)}")
+    return Confirmations(clock)
 
 
 def test_a_code_confirms_its_change_once(confirmations: Confirmations) -> None:

@@ -83,11 +83,7 @@ def test_promtool_has_nothing_to_say() -> None:
 
 
 def test_histograms_are_cumulative_and_end_with_everything() -> None:
-    histogram = Histogram((0.1, 1.0))
-    for value in (0.1, 0.5, 0.5, 2.0):
-        histogram.add(value)
-    assert histogram.value() == HistogramValue((0.1, 1.0), (1, 2, 1), 3.1)
-    text, _ = expose([("leasehold_job_run_seconds", {("q",): histogram.value()})])
+    text, _ = expose([("leasehold_job_run_seconds", {("q",): HistogramValue((0.1, 1.0), (1, 2, 1), 3.1)})])
     lines = [line for line in text.decode().splitlines() if line.startswith("leasehold_job_run_seconds")]
     assert lines == [
         'leasehold_job_run_seconds_bucket{le="0.1",queue="q"} 1.0',
@@ -96,6 +92,19 @@ def test_histograms_are_cumulative_and_end_with_everything() -> None:
         'leasehold_job_run_seconds_count{queue="q"} 4.0',
         'leasehold_job_run_seconds_sum{queue="q"} 3.1',
     ]
+
+
+def test_a_histogram_counts_each_value_below_the_next_bound() -> None:
+    histogram = Histogram()
+    for value in (0.1, 0.11, 0.11, 3601.0):
+        histogram.add(value)
+    found = histogram.value()
+    assert (found.bounds, found.total) == (SECONDS, pytest.approx(3601.32))
+    assert {bound: each for bound, each in zip((*SECONDS, None), found.counts, strict=True) if each} == {
+        0.1: 1,
+        0.25: 2,
+        None: 1,
+    }
 
 
 def test_bounds_rise() -> None:

@@ -20,14 +20,9 @@ from tests.leasehold.cli.conftest import Cli
 CODE = re.compile(r"confirm='(\w+)'")
 
 
-def address(gateway: RunningGateway) -> str:
-    host, port = gateway.address
-    return f"http://{host}:{port}"
-
-
 @asynccontextmanager
 async def agent(gateway: RunningGateway, *flags: str) -> AsyncGenerator[Client]:
-    words = ["-m", "leasehold", "mcp", "--url", address(gateway), *flags]
+    words = ["-m", "leasehold", "mcp", "--url", gateway.url(), *flags]
     async with Client(StdioServerParameters(command=sys.executable, args=words), read_timeout_seconds=120) as client:
         yield client
 
