@@ -12,7 +12,12 @@ from msgspec import Meta
 
 from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.http.fields import Cursor, Id, Limit, Name, Page, WorkerName, cursor_at, place_of
-from leasehold.gateway.http.problems import UNKNOWN_COMMAND, UNKNOWN_WORKER, WRONG_STATE, Refusal
+from leasehold.gateway.http.problems import (
+    UNKNOWN_COMMAND,
+    UNKNOWN_WORKER,
+    WRONG_STATE,
+    Refusal,
+)
 from leasehold.gateway.http.replies import Reply
 from leasehold.gateway.routing.routes import Call, Routes, Success
 from leasehold.gateway.routing.services import GatewayServices, preferred_wait, unless_stopping
@@ -126,13 +131,6 @@ class HeartbeatBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     ] = []
 
 
-REGISTERED = ("host", "pid", "version", "queues", "kinds", "slots", "name", "app_version", "memory_limit", "cpu_limit")
-REPORTED = (
-    "active_jobs", "state", "slots", "memory", "cpu", "backoff", "backoff_for", "rss", "cpu_user", "cpu_system",
-)  # fmt: skip
-"""What the client takes of a heartbeat, under the same names: to make a worker known, and to say that it lives."""
-
-
 class GivenCommand(msgspec.Struct, frozen=True):
     """A command for the worker that asks. It comes with each heartbeat until it is acknowledged."""
 
@@ -198,8 +196,20 @@ async def heartbeat(call: Call[WorkerIdParameters, HeartbeatBody]) -> HeartbeatA
     commands = await _beat(call.services, body)
     if commands is not None:
         return HeartbeatAnswer(False, None, commands)
-    about = {name: getattr(body, name) for name in REGISTERED}
-    name = await client.workers.register(body.incarnation, call.parameters.id, **about)
+    name = await client.workers.register(
+        body.incarnation,
+        call.parameters.id,
+        host=body.host,
+        pid=body.pid,
+        version=body.version,
+        queues=body.queues,
+        kinds=body.kinds,
+        slots=body.slots,
+        name=body.name,
+        app_version=body.app_version,
+        memory_limit=body.memory_limit,
+        cpu_limit=body.cpu_limit,
+    )
     return HeartbeatAnswer(True, name, await _beat(call.services, body) or [])
 
 
@@ -257,8 +267,19 @@ async def command_worker(call: Call[WorkerParameters, CommandBody]) -> Reply:
 
 
 async def _beat(services: GatewayServices, body: HeartbeatBody) -> list[GivenCommand] | None:
-    reported = {name: getattr(body, name) for name in REPORTED}
-    given = await services.client.workers.heartbeat(body.incarnation, **reported)
+    given = await services.client.workers.heartbeat(
+        body.incarnation,
+        active_jobs=body.active_jobs,
+        state=body.state,
+        slots=body.slots,
+        memory=body.memory,
+        cpu=body.cpu,
+        backoff=body.backoff,
+        backoff_for=body.backoff_for,
+        rss=body.rss,
+        cpu_user=body.cpu_user,
+        cpu_system=body.cpu_system,
+    )
     return None if given is None else msgspec.convert(given, list[GivenCommand])
 
 
