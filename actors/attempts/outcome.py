@@ -174,7 +174,8 @@ def encode_output(output: Any, kind: Kind[..., Any], most: int = MOST_OUTPUT_BYT
         return describe(error) | {"type": "InvalidOutput"}
     message = promise_of(kind).broken_by(output, encoded)
     if len(encoded) > most:
-        message = f"output takes {len(encoded)} bytes; {most} is the most"
+        advice = "; a payload store takes more (LEASEHOLD_PAYLOADS_STORE)" if most == MOST_OUTPUT_BYTES else ""
+        message = f"output takes {len(encoded)} bytes; {most} is the most{advice}"
     if message is not None:
         return {"type": "InvalidOutput", "message": sanitized(message[:MOST_MESSAGE]), "traceback": ""}
     return None if output is None else encoded.decode()

@@ -24,6 +24,7 @@ from leasehold.jobs.encoding import Find, JobBatch, check_job, encode_continuati
 from leasehold.jobs.endings import ContinueWith, seconds_of
 from leasehold.jobs.kind import Kind
 from leasehold.jobs.new_job import JobOptions, NewJob
+from leasehold.observability.observers import Observers
 from leasehold.records.jobs import ChainRecord, JobRecord, TimelineEntry
 
 if TYPE_CHECKING:
@@ -252,6 +253,15 @@ def report_progress(progress: Callable[[int], object] | None, sent: int) -> None
     if iscoroutine(answer):
         answer.close()
         raise BadInput(AWAITED)
+
+
+def observers_of(app: App | None) -> Observers:
+    """Those of the app; without one, some that nobody else has. Raises BadInput for what is no app, such as "shop:app"."""
+    if app is None:
+        return Observers()
+    if not isinstance(observers := getattr(app, "observers", None), Observers):
+        raise BadInput(f"app must be a leasehold.App, not {app!r:.100}; import it: from shop import app")
+    return observers
 
 
 def kind_in(app: App | None, name: str) -> Kind[..., Any] | None:

@@ -18,7 +18,7 @@ from leasehold.database.calls import decoded
 from leasehold.database.connector import Pooler
 from leasehold.errors import DatabaseUnavailable, LockTimeout
 from leasehold.observability.wording import show_instant, show_span
-from leasehold.records.queues import KindRecord
+from leasehold.records.queues import KindConflict, KindRecord
 
 if TYPE_CHECKING:
     from leasehold.database import Database
@@ -289,20 +289,23 @@ def judge_failure(error: str) -> Check:
 async def check_kinds(database: Database) -> Check:
     """No live worker runs a version that says otherwise of a kind than the one that wins."""
     kinds = [msgspec.convert(decoded(row), KindRecord) for row in await database.call("list_kinds")]
-    torn = [
-        f"{kind.kind} ({', '.join(other.fields)}: version {other.app_version or '-'} runs, {kind.app_version or '-'} wins)"
-        for kind in kinds
-        for other in kind.conflicts
-        if other.workers
-    ]
+    torn = [_disagreement(kind, other) for kind in kinds for other in kind.conflicts if other.workers]
     if not torn:
         return ok("kinds", f"{len(kinds)} declared, and the live workers agree")
     named = ", ".join(torn[:MOST_NAMED]) + (f" and {len(torn) - MOST_NAMED} more" if len(torn) > MOST_NAMED else "")
     return advise(
         "kinds",
         f"versions disagree: {named}",
-        "that is so during a deploy; else end the workers of the other version, or choose one: leasehold kinds sync --app …",
+        "that is so during a deploy; else end the workers of the other version, or choose one: leasehold kinds sync --app …; "
+        "where two apps share a database, no kind of one may have the name of another's",
     )
+
+
+def _disagreement(kind: KindRecord, other: KindConflict) -> str:
+    """`charge (queue: version 1 runs, 2 wins)`, with the apps where they are two."""
+    versions = [(other.app_version or "-", other.app), (kind.app_version or "-", kind.app)]
+    runs, wins = (f"{version} of {app}" if other.app != kind.app else version for version, app in versions)
+    return f"{kind.kind} ({', '.join(other.fields)}: version {runs} runs, {wins} wins)"
 
 
 async def check_upkeep(database: Database) -> Check:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from leasehold.app import App
-from leasehold.asks import Ask, kind_in
+from leasehold.asks import Ask, kind_in, observers_of
 from leasehold.client.chain_ends import ChainEnds
 from leasehold.client.convoy import Convoy
 from leasehold.database import Caller, Row
@@ -22,7 +22,6 @@ from leasehold.drivers import Adapter, Style, find_adapter, refused_connection
 from leasehold.errors import DatabaseUnavailable, NoTransaction
 from leasehold.jobs.middleware import EnqueueMiddleware
 from leasehold.notify.doorbell import Doorbell
-from leasehold.observability.observers import Observers
 from leasehold.payloads.archive import Archive
 from leasehold.payloads.claim_checks import Locker
 from leasehold.payloads.options import PayloadOptions
@@ -87,7 +86,7 @@ class Core:
     def __post_init__(self) -> None:
         self.middlewares: list[EnqueueMiddleware] = []
         self.kind = partial(kind_in, self.app)
-        self.observers = Observers() if self.app is None else self.app.observers
+        self.observers = observers_of(self.app)
 
     @cached_property
     def ends(self) -> ChainEnds:

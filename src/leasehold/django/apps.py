@@ -4,8 +4,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.apps import AppConfig
-from django.core import checks
+from django.core import checks, mail
+from django.db.models.signals import post_migrate
 
 
 class LeaseholdConfig(AppConfig):
@@ -16,7 +19,18 @@ class LeaseholdConfig(AppConfig):
     verbose_name = "Background jobs"
 
     def ready(self) -> None:
-        """Register the check of the schema; those of the backends Django asks for itself."""
+        """Register the checks of the backends, which django-tasks does only where it is installed as an app, and of the schema."""
         from leasehold.django.project import check_schema  # noqa: PLC0415  needs the settings
+        from leasehold.django.terms import part  # noqa: PLC0415  needs the settings
 
+        part(".checks")
         checks.register(check_schema, checks.Tags.database)
+        post_migrate.connect(make_schema_of_tests)
+
+
+def make_schema_of_tests(using: str, **_kwargs: Any) -> None:
+    """Make our schema in the database that Django has made for tests, where nobody can run `manage.py leasehold migrate`."""
+    if hasattr(mail, "outbox"):  # Django's mark of an environment of tests
+        from leasehold.django.testing import make_schema  # noqa: PLC0415  only tests need it
+
+        make_schema(using)

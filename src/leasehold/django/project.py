@@ -46,7 +46,7 @@ def backend_to_serve(alias: str | None = None) -> Backend:
 
 def check_schema(databases: Sequence[str] | None = None, **_kwargs: Any) -> Iterable[checks.CheckMessage]:
     """Whether our migrations have been applied to the databases that Django checks: with `migrate`, and `check --database`."""
-    ours = {backend.chosen.database for backend in our_backends()}
+    ours = {each.chosen.database for each in our_backends() if not any(found.is_serious() for found in each.check())}
     return [message for alias in sorted(ours.intersection(databases or ())) for message in _check_schema_of(alias)]
 
 

@@ -15,6 +15,7 @@ from leasehold.errors import BadInput
 from leasehold.jobs.endings import ContinueWith
 from leasehold.jobs.foreign_types import from_json
 from leasehold.jobs.kind import Kind
+from leasehold.payloads.claim_checks import find_check
 
 R = TypeVar("R")
 
@@ -25,11 +26,15 @@ def typed_output(kind: Kind[..., R], output: Any) -> R:
     `ContinueWith[R]` stands for an `R` that a later job returns. Without an annotation the output is a plain JSON value.
 
     Raises:
-        BadInput: the output does not fit the type.
+        BadInput: the output does not fit the type, or is the claim check of one.
     """
     try:
         return msgspec.convert(output, output_type(kind), strict=True, str_keys=True, dec_hook=from_json)
     except (msgspec.ValidationError, TypeError) as error:
+        if find_check(output) is not None:
+            raise BadInput(
+                "the output lies in the payload store, which this client does not have: give it payloads=…"
+            ) from error
         raise BadInput(f"the output of the chain does not fit what {kind.name} promises: {error}") from error
 
 

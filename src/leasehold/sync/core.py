@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 import msgspec
 
 from leasehold import validation
-from leasehold.asks import Ask, Rows, kind_in
+from leasehold.asks import Ask, Rows, kind_in, observers_of
 from leasehold.drivers import call_text, class_name, find_adapter, raising_ours, refused_connection
 from leasehold.errors import BadInput
 from leasehold.jobs.middleware import checked_answer
 from leasehold.jobs.new_job import NewJob
-from leasehold.observability.observers import Observers
 from leasehold.payloads.claim_checks import filled
 from leasehold.payloads.options import open_store
 from leasehold.records.jobs import EnqueuedJob
@@ -53,7 +52,7 @@ class SyncCore:
         self.kind = partial(kind_in, self.app)
         self._lock = Lock()
         self.middlewares: list[SyncEnqueueMiddleware] = []
-        self.observers = Observers() if self.app is None else self.app.observers
+        self.observers = observers_of(self.app)
 
     @property
     def database(self) -> SyncDatabase:

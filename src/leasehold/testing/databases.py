@@ -21,8 +21,9 @@ T = TypeVar("T")
 
 # Functions of ours ask `clock()` for the time, in each session; `travel` moves it for all of them.
 MOVABLE_CLOCK = """
-create schema leasehold_testing;
-create table leasehold_testing.travel (shift interval not null);
+create schema if not exists leasehold_testing;
+create table if not exists leasehold_testing.travel (shift interval not null);
+delete from leasehold_testing.travel;
 insert into leasehold_testing.travel values ('0');
 create or replace function leasehold.clock() returns timestamptz language sql volatile parallel safe as $$
 select pg_catalog.clock_timestamp() + (select shift from leasehold_testing.travel)
@@ -73,7 +74,7 @@ class TestDatabases:
             self._drop_orphans()
             name = self._new_name("template")
             self.execute(f"create database {name} template template0")
-            run_apart(_fill, self.url(name))
+            run_apart(fill, self.url(name))
             self._template = name
         return self._template
 
@@ -120,7 +121,8 @@ class TestDatabases:
                 self.drop(name)
 
 
-async def _fill(dsn: str) -> None:
+async def fill(dsn: str) -> None:
+    """Make or update our schema, with a clock that can be moved."""
     await migrate(dsn)
     await _execute(dsn, MOVABLE_CLOCK)
 

@@ -127,7 +127,7 @@ class Kit:
 
     def run(self, job: NewJob[Any]) -> JobRecord:
         """Enqueue this one job, run its handler once, and return the job as it then is. Other jobs stay as they are."""
-        job_id = self.enqueue(job.but(queue=QUEUE))
+        job_id = self.enqueue(job, queue=QUEUE)
         self.run_due([QUEUE], 1)
         return self.get(job_id)
 

@@ -63,7 +63,7 @@ def test_what_a_handler_returns_becomes_json(output: object, encoded: str | None
         (deep(200), "nested deeper than 100"),
         (deep(100_000), "nested deeper than 100"),
         (endless(), "nested deeper than 100"),
-        ("x" * MOST_OUTPUT_BYTES, "is the most"),
+        ("x" * MOST_OUTPUT_BYTES, "1048576 is the most; a payload store takes more (LEASEHOLD_PAYLOADS_STORE)"),
     ],
     ids=[
         "nan",

@@ -259,6 +259,15 @@ async def test_versions_that_disagree_are_named_as_long_as_workers_run_both(data
     assert found.detail == "versions disagree: charge (queue: version 1 runs, 2 wins)"
 
 
+async def test_two_apps_with_one_name_of_a_kind_are_named(database: Database) -> None:
+    await declare(database, {"kind": "charge", "queue": "a"}, app="shop:app")
+    await declare(database, {"kind": "charge", "queue": "b"}, app="bank:app")
+    await SqlWorker(database).register(kinds=["charge"], app_version="1")
+    found = await check_kinds(database)
+    assert found.detail == "versions disagree: charge (queue: version 1 of shop:app runs, 1 of bank:app wins)"
+    assert "no kind of one may have the name of another's" in (found.advice or "")
+
+
 @asynccontextmanager
 async def connected_as(database_url: str, name: str) -> AsyncGenerator[None]:
     async with open_database(database_url, application_name=name) as session:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, cast
@@ -11,12 +12,13 @@ from urllib.parse import urlsplit
 import pytest
 import trio
 
-from leasehold import Client, connect, open_client
+from leasehold import App, Client, connect, open_client
 from leasehold.concurrency.flavours import running_flavour
 from leasehold.database import Database
 from leasehold.database.embedded import embedded_postgres
 from leasehold.database.migrations import migrate
 from leasehold.errors import BadInput, ClientClosed, ClientNotOpen, DatabaseUnavailable, SettingsError
+from leasehold.sync import Client as SyncClient
 from tests.support.flavours import in_flavour
 from tests.support.waiting import eventually
 
@@ -195,6 +197,18 @@ def test_what_cannot_be_opened_is_said_where_it_was_to_be(flavour: str, folder: 
             await connect()
 
     in_flavour(flavour, use)
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_an_app_that_is_none_is_refused_with_advice(flavour: str, database_url: str) -> None:
+    async def use() -> None:
+        async with open_client(database_url, app=cast("App", "shop:app")):
+            raise AssertionError("it was opened")
+
+    with pytest.raises(BadInput, match=r"app must be a leasehold.App, not 'shop:app'; import it"):
+        in_flavour(flavour, use)
+    with pytest.raises(BadInput, match=r"app must be a leasehold.App"):
+        SyncClient(database_url, app=cast("App", sys))
 
 
 @pytest.mark.parametrize("flavour", FLAVOURS)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -127,3 +129,17 @@ def test_an_unknown_backend_is_refused(fresh_database_url: str) -> None:
     said = manage(fresh_database_url, "leasehold", "--backend=nobody", "status")
     assert said.returncode != 0
     assert "TASKS['nobody'] is no leasehold backend; there are: default, other" in said.stderr
+
+
+def test_a_backend_that_cannot_work_is_found_by_the_checks_and_their_schema_is_not_looked_for(
+    fresh_database_url: str, tmp_path: Path
+) -> None:
+    lite = '{"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}}'
+    (tmp_path / "lite.py").write_text(f"from {SETTINGS} import *\nDATABASES = {lite}\n")
+    (tmp_path / "wrong.py").write_text(f"from {SETTINGS} import *\nTASKS['default']['OPTIONS'] = {{'slots': 3}}\n")
+    path = {"PYTHONPATH": f"{tmp_path}:{os.getcwd()}"}
+    for name, code in (("lite", "leasehold.E003"), ("wrong", "leasehold.E001")):
+        for words in (["check"], ["check", "--database", "default"]):
+            said = manage(fresh_database_url, *words, DJANGO_SETTINGS_MODULE=name, **path)
+            assert code in said.stderr, said.stderr
+            assert "Traceback" not in said.stderr

@@ -10,6 +10,7 @@ from leasehold import App
 from leasehold.errors import BadInput
 from leasehold.jobs.catalogue import Promise, output_type, typed_blocker, typed_output
 from leasehold.jobs.endings import ContinueWith
+from leasehold.payloads.claim_checks import ClaimCheck, write_check
 
 
 class Receipt(msgspec.Struct):
@@ -62,6 +63,12 @@ def test_without_a_promise_it_is_left_as_it_is() -> None:
 def test_an_output_that_does_not_fit_is_refused(kind: Any, output: Any) -> None:
     with pytest.raises(BadInput, match=f"does not fit what {kind.name} promises"):
         typed_output(kind, output)
+
+
+def test_a_claim_check_that_a_client_without_the_store_gets_is_no_misfit() -> None:
+    check = write_check(ClaimCheck(57, 3_000_000, "0" * 64, "list of 105")).decode()
+    with pytest.raises(BadInput, match=r"lies in the payload store, .* give it payloads="):
+        typed_output(pay, msgspec.json.decode(check))
 
 
 def test_inside_other_types_continuations_are_left_alone() -> None:

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from typing import cast
 
 import pytest
 
-from leasehold import App, Context, Job, Retry
+from leasehold import App, Context, Job, NewJob, Retry
 from leasehold.client import open_client
+from leasehold.errors import BadInput
 from leasehold.testing import Kit
 
 app = App()
@@ -67,6 +69,11 @@ def test_what_the_app_opens_when_a_worker_starts_is_there(leasehold_kit: Kit) ->
     leasehold_kit.app = shared
     assert leasehold_kit.run(look.new()).output is True
     assert [box.is_open for box in boxes] == [False]
+
+
+def test_a_kind_that_is_run_instead_of_a_job_is_refused_with_advice(leasehold_kit: Kit) -> None:
+    with pytest.raises(BadInput, match=r"did you mean send\.new"):
+        leasehold_kit.run(cast("NewJob[str]", send))
 
 
 def test_what_was_expected_and_what_is_there_stand_side_by_side(leasehold_kit: Kit) -> None:

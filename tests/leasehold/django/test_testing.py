@@ -1,0 +1,26 @@
+"""Tests of a Django project, run as its `manage.py test` runs them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.leasehold.django.test_management import environment
+from tests.support.waiting import PATIENCE
+
+pytest.importorskip("django")
+
+
+def test_the_database_of_djangos_tests_has_our_schema_and_a_kit_runs_tasks(fresh_database_url: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "django", "test", "tests.leasehold.django.project.tested"],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE * 4,
+        env=environment(fresh_database_url),
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert "Ran 3 tests" in done.stderr
