@@ -42,6 +42,8 @@ def chosen_runs(app_runs: AppRuns, name: str, function: Callable[..., Any]) -> R
 
 def refuse_flavour(name: str, function: Callable[..., Any], runs: Runs) -> None:
     """Refuse a function that cannot run like this. Raises BadInput."""
+    if inspect.isclass(function):
+        raise BadInput(f"handler {name} is a class, and its output would be an object of it; write a def around it")
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise BadInput(f"handler {name} is a generator, which nobody would run; have it return its output, not yield")
     if runs == "thread" and inspect.iscoroutinefunction(function):

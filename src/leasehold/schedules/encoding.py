@@ -35,6 +35,7 @@ RHYTHMS = ("every", "cron", "at")
 FIRST_YEAR, LAST_YEAR = 1900, 8999
 CHOICES = {"missed": get_args(Missed), "overlap": get_args(Overlap)}
 LONGEST_NAME = 200
+NO_NAME = re.compile(r"[0-9]+|[.]{1,2}|.*/.*")
 _PLACE = re.compile(r"^(?P<what>.*?)(?: - at `\$\.?(?P<path>.*)`)?$", re.DOTALL)
 _UNKNOWN = re.compile(r"unknown field `(?P<field>.*)`")
 
@@ -64,6 +65,8 @@ def checked_definition(given: Mapping[str, Any]) -> Definition:
     definition = _convert({name: value for name, value in given.items() if value is not None}, ScheduleDefinition, what)
     if (size := len(definition["name"].encode())) > LONGEST_NAME:
         raise BadInput(f"{what}: a name has at most {LONGEST_NAME} bytes, not {size}")
+    if NO_NAME.fullmatch(definition["name"]):
+        raise BadInput(f"{what}: name must not be all digits, which is an id, nor ., .. or with a /, which is a path")
     named = [name for name in RHYTHMS if name in definition]
     if len(named) != 1:
         raise BadInput(f"{what}: give one of {', '.join(RHYTHMS)}" + (f", not {' and '.join(named)}" if named else ""))

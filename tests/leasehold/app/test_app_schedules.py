@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -75,6 +76,14 @@ def test_a_name_is_given_once(app: App, greet: Kind[..., Any]) -> None:
     app.schedule(greet.new("Ada"), every=60)
     with pytest.raises(DuplicateSchedule, match="schedule 'greet' is declared already; give one of them another name"):
         app.schedule(greet.new("Bob"), every=60)
+
+
+@pytest.mark.parametrize("name", ["7", ".", "..", "shop/crawl"])
+def test_a_name_that_no_path_could_say_is_refused_where_it_is_declared(
+    name: str, app: App, greet: Kind[..., Any]
+) -> None:
+    with pytest.raises(BadInput, match=f"schedule '{re.escape(name)}': name must not be all digits"):
+        app.schedule(greet.new("Ada"), name=name, every=60)
 
 
 def test_merging_apps_takes_over_their_schedules(app: App, greet: Kind[..., Any]) -> None:

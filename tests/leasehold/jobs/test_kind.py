@@ -172,6 +172,14 @@ def test_a_function_that_cannot_run_as_told_is_refused() -> None:
             Kind("plain", plain, runs, CheckedKindOptions())
 
 
+def test_a_class_is_no_handler() -> None:
+    class Mailer:
+        pass
+
+    with pytest.raises(BadInput, match="handler mail is a class, and its output would be an object of it"):
+        Kind("mail", Mailer, "thread", CheckedKindOptions())
+
+
 def test_a_generator_is_no_handler() -> None:
     def some() -> Any:
         yield 1
