@@ -114,6 +114,14 @@ def test_an_exhausted_pool_is_not_said_to_be_a_server_that_is_away(database_url:
         client.get(1)
 
 
+def test_an_address_may_limit_each_statement(database_url: str) -> None:
+    limited = f"{database_url}&options=-c%20statement_timeout%3D50ms"
+    with psycopg.connect(database_url) as other, SyncClient(limited) as client:
+        other.execute("lock table leasehold.jobs")
+        with pytest.raises(DatabaseUnavailable, match="statement timeout"):
+            client.get(1)
+
+
 def test_the_reason_is_found_where_an_event_loop_runs() -> None:
     async def use() -> None:
         with SyncClient("localhost") as client, pytest.raises(WrongAddress):
