@@ -6,6 +6,7 @@ from faults.checker.exclusion import judge_exclusion
 from faults.checker.fencing import judge_attempts, judge_states
 from faults.history.collecting import collect, install_watch
 from faults.history.history import History
+from faults.history.records import End, Left
 from leasehold.database import Database
 
 
@@ -18,4 +19,6 @@ def broken_rules(database: Database) -> list[str]:
     """What happened that must never happen, in words; empty when all is well."""
     history = History(collect(database.dsn))
     found = [each for job in history.versions for rule in (judge_attempts, judge_states) for each in rule(history, job)]
-    return [each.describe() for each in (*found, *judge_exclusion(history))]
+    there = {each.job for each in history.of(Left) if isinstance(history.versions[each.job][-1], End)}
+    both = [f"job {job} has ended and is there all the same" for job in sorted(there)]
+    return [*both, *(each.describe() for each in (*found, *judge_exclusion(history)))]
