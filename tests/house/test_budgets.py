@@ -26,6 +26,7 @@ SHORT = {
     "gateway/route_table.py": "the one file that knows all nouns",
     "src/leasehold/__main__.py": "`python -m leasehold`",
     "src/leasehold/checks/verdicts.py": "all checks return it",
+    "src/leasehold/django/apps.py": "Django looks for it here",
     "src/leasehold/concurrency/signal.py": "loads trio, which its neighbours do not",
     "src/leasehold/observability/wording.py": "three floors use it",
 }

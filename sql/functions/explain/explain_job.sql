@@ -3,7 +3,7 @@
 --             it stops counting at 10,000.
 -- Parameters  job_id
 -- Returns     reason: one of completed, failed, cancelled, running, claimed, stale, blocked, read_only, scheduled, stranded, paused,
---                     unserved, key_held, key_line, limited, behind, busy, locked, idle_worker, expected_start, suspect,
+--                     unserved, paused_workers, backing_off, key_held, key_line, limited, behind, busy, locked, idle_worker, expected_start, suspect,
 --                     deadline, chain
 --             explanation: a sentence for people · until: when this reason is expected to end, null where nobody knows
 --             facts: the same for programs

@@ -31,9 +31,8 @@ class LeaseholdConfig(AppConfig):
 
 def make_schema_of_tests(using: str, **_kwargs: Any) -> None:
     """Make our schema in the database that Django has made for tests, where nobody can run `manage.py leasehold migrate`."""
-    utils = sys.modules.get(
-        "django.test.utils"
-    )  # `mail.outbox` is no mark of tests: each mail to the backend locmem makes it
+    # Not `mail.outbox`, which each mail to the backend locmem makes.
+    utils = sys.modules.get("django.test.utils")
     if hasattr(getattr(utils, "_TestState", None), "saved_data"):
         from leasehold.django.testing import make_schema  # noqa: PLC0415  only tests need it
 

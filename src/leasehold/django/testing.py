@@ -42,7 +42,5 @@ def kit(backend: str | None = None) -> Kit:
             "a kit sees only what has been committed, and this test has an open transaction: make it a TransactionTestCase, "
             "or call the function of the task: task.func(…)"
         )
-    beside = TestDatabases(
-        address({**connection.settings_dict, "NAME": "postgres"})
-    )  # from where Django makes it as well
-    return Kit(beside, address(connection.settings_dict), make_app(served))
+    beside = address({**connection.settings_dict, "NAME": "postgres"})  # from where Django makes it, too
+    return Kit(TestDatabases(beside), address(connection.settings_dict), make_app(served))

@@ -17,7 +17,7 @@ from leasehold.actors.running.settlement import Settlement
 from leasehold.actors.running.settler import Outcomes
 from leasehold.actors.running.slot import Slot, SlotContext
 from leasehold.actors.worker.hooks import started
-from leasehold.app import App
+from leasehold.app import App, FreeKind
 from leasehold.app.registry import with_builtins
 from leasehold.client import Client, open_client
 from leasehold.database import Database, Row, open_database
@@ -163,11 +163,15 @@ class Kit:
 
         Raises:
             CrashFound: `check` failed for some of them; the message lists them.
-            BadInput: the handler runs in a process of its own.
+            BadInput: the handler runs in a process of its own, or is one for any kind, as the default handler and tasks of Django.
         """
         kind = self.app.find(job.kind)
         if kind.runs == "process":
             raise BadInput(f"kind {kind.name} runs in a process of its own; crash_everywhere kills the others")
+        if isinstance(kind, FreeKind):
+            raise BadInput(
+                f"{job.kind} has no handler of its own: crash_everywhere kills functions that @app.kind() registers"
+            )
         name = self.url.partition("?")[0].rpartition("/")[2]
         crashing = Crashing(
             self._databases, name, kind,

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from leasehold import App
+from leasehold import App, NewJob
+from leasehold.app.registry import with_builtins
+from leasehold.errors import BadInput
 from leasehold.testing import CrashFound, Kit
 from tests.leasehold.testing import seeded
 
@@ -42,6 +44,13 @@ def books(leasehold_kit: Kit, monkeypatch: pytest.MonkeyPatch) -> Kit:
 def crash(kit: Kit, name: str) -> int:
     job = seeded.app.find(name).new()
     return len(kit.crash_everywhere(job, check=lambda: books_balance(kit)))
+
+
+def test_a_handler_of_any_kind_is_not_taken_for_one_of_this_kind(leasehold_kit: Kit) -> None:
+    """It would be killed before its own statements only, and never within those of what it calls."""
+    leasehold_kit.app = with_builtins(App())
+    with pytest.raises(BadInput, match="echo has no handler of its own"):
+        leasehold_kit.crash_everywhere(NewJob(kind="echo"), check=lambda: True)
 
 
 @pytest.mark.parametrize("name", BAD)

@@ -226,8 +226,9 @@ def is_slow_to_start(job: JobRecord, now: datetime) -> bool:
 
 # Somebody has to do something; time will do it; nothing is wrong.
 STYLES = {
-    **dict.fromkeys(("read_only", "paused", "unserved", "failed", "stale", "locked"), "bold red"),
-    **dict.fromkeys(("blocked", "scheduled", "key_held", "key_line", "limited", "behind", "busy", "suspect"), "yellow"),
+    **dict.fromkeys(("read_only", "paused", "paused_workers", "unserved", "failed", "stale", "locked"), "bold red"),
+    **dict.fromkeys(("blocked", "scheduled", "stranded", "key_held", "key_line", "limited"), "yellow"),
+    **dict.fromkeys(("backing_off", "behind", "busy", "suspect"), "yellow"),
     **dict.fromkeys(("completed", "running", "claimed", "idle_worker", "expected_start"), "green"),
 }
 
