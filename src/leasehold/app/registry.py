@@ -38,6 +38,7 @@ R = TypeVar("R")
 E = TypeVar("E", bound=Event)
 M = TypeVar("M", bound=Middleware)
 EM = TypeVar("EM", bound=EnqueueMiddleware)
+D = TypeVar("D", bound="Callable[[Job, dict[str, Any]], Any] | Callable[[dict[str, Any]], Any]")
 
 
 class KindDecorator(Protocol):
@@ -172,7 +173,7 @@ class App(AppSchedules, AppHooks):
 
         return register(name) if callable(name) else register
 
-    def default_handler(self, function: Callable[[Job, dict[str, Any]], Any]) -> Callable[[Job, dict[str, Any]], Any]:
+    def default_handler(self, function: D) -> D:
         """Register the handler of all kinds without one of their own. It is called with the job and its args as a dict.
 
         Raises:

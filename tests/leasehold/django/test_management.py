@@ -63,6 +63,34 @@ def test_a_database_without_our_schema_is_noticed_and_migrated(empty_database_ur
     assert (said.returncode, said.stderr) == (0, "")
 
 
+CALL = """
+import os, sys
+import django
+django.setup()
+from django.core.management import CommandError, call_command
+before = dict(os.environ), sys.argv
+call_command("leasehold", "migrate")
+try:
+    call_command("leasehold", "jobs", "show", "7")
+except CommandError as error:
+    print(error)
+print(before == (dict(os.environ), sys.argv))
+"""
+
+
+def test_a_program_that_calls_the_command_goes_on(empty_database_url: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", CALL],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=environment(empty_database_url),
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-2:] == ["leasehold jobs show 7 ended with exit code 3", "True"]
+
+
 def test_a_task_that_finds_no_schema_says_what_to_run(empty_database_url: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", MAKE],

@@ -8,7 +8,7 @@ from collections.abc import MutableMapping, Sequence
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from leasehold.cli import main
 from leasehold.django.backend import Backend
@@ -20,7 +20,7 @@ APP = "leasehold.django.worker:app"
 
 
 class Command(BaseCommand):
-    """Runs in this process and ends it with the exit code of our command line."""
+    """Runs in this process, and from a shell ends it with the exit code of our command line."""
 
     help = "Run leasehold on the database of the project: run worker, up, migrate, doctor, jobs, top …"
     requires_system_checks = ()
@@ -37,8 +37,17 @@ class Command(BaseCommand):
         parser.add_argument("words", nargs="*")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """As `run_from_argv`. Raises SystemExit."""
-        self.run_from_argv(["manage.py", "leasehold", *args, *options["words"]])
+        """As `run_from_argv`, and the process goes on as it was. Raises CommandError for an exit code other than 0."""
+        words, argv, environ = [*args, *options["words"]], sys.argv, dict(os.environ)
+        try:
+            self.run_from_argv(["manage.py", "leasehold", *words])
+        except SystemExit as end:
+            if end.code:
+                raise CommandError(f"leasehold {' '.join(words)} ended with exit code {end.code}") from end
+        finally:
+            sys.argv = argv
+            os.environ.clear()
+            os.environ.update(environ)
 
 
 def split_backend(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
