@@ -34,11 +34,15 @@ def environment(dsn: str, **more: str) -> dict[str, str]:
     return clean_environment({"SHOP_DSN": dsn, "DJANGO_SETTINGS_MODULE": SETTINGS, **more})
 
 
-def manage(dsn: str, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "django", *words]
+def run_python(dsn: str, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *arguments]
     return subprocess.run(
         command, check=False, capture_output=True, text=True, timeout=PATIENCE * 4, env=environment(dsn, **more)
     )
+
+
+def manage(dsn: str, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    return run_python(dsn, "-m", "django", *words, **more)
 
 
 @contextmanager
@@ -79,27 +83,13 @@ print(before == (dict(os.environ), sys.argv))
 
 
 def test_a_program_that_calls_the_command_goes_on(empty_database_url: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", CALL],
-        check=False,
-        capture_output=True,
-        text=True,
-        env=environment(empty_database_url),
-        timeout=PATIENCE,
-    )
+    done = run_python(empty_database_url, "-c", CALL)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-2:] == ["leasehold jobs show 7 ended with exit code 3", "True"]
 
 
 def test_a_task_that_finds_no_schema_says_what_to_run(empty_database_url: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", MAKE],
-        check=False,
-        capture_output=True,
-        text=True,
-        env=environment(empty_database_url),
-        timeout=PATIENCE,
-    )
+    done = run_python(empty_database_url, "-c", MAKE)
     assert "SchemaOutdated" in done.stderr
     assert "leasehold migrate" in done.stderr
 
@@ -112,14 +102,8 @@ def test_django_makes_no_migration_for_it(fresh_database_url: str) -> None:
 def test_a_worker_of_manage_py_runs_what_the_project_enqueues(fresh_database_url: str) -> None:
     assert manage(fresh_database_url, "migrate").returncode == 0
     with worker(fresh_database_url):
-        made = subprocess.run(
-            [sys.executable, "-c", MAKE],
-            check=True,
-            capture_output=True,
-            text=True,
-            env=environment(fresh_database_url),
-            timeout=PATIENCE,
-        )
+        made = run_python(fresh_database_url, "-c", MAKE)
+        assert made.returncode == 0, made.stderr
         ids = [int(each) for each in made.stdout.split()]
         outputs = [_output(fresh_database_url, job_id) for job_id in ids]
     assert outputs == [42, 0, 2]

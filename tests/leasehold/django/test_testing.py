@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
-from tests.leasehold.django.test_management import environment
-from tests.support.waiting import PATIENCE
+from tests.leasehold.django.test_management import manage, run_python
 
 pytest.importorskip("django")
 
 
 def test_the_database_of_djangos_tests_has_our_schema_and_a_kit_runs_tasks(fresh_database_url: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "django", "test", "tests.leasehold.django.project.tested"],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE * 4,
-        env=environment(fresh_database_url),
-    )
+    done = manage(fresh_database_url, "test", "tests.leasehold.django.project.tested")
     assert done.returncode == 0, done.stderr + done.stdout
     assert "Ran 3 tests" in done.stderr
 
@@ -37,12 +26,5 @@ def test_a_process_that_has_sent_mail_to_the_memory_is_no_test(empty_database_ur
         "management.call_command('migrate', verbosity=0)\n"
         "assert 'leasehold' not in str(connection.cursor().execute('select array_agg(nspname) from pg_namespace').fetchone())"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE * 4,
-        env=environment(empty_database_url),
-    )
+    done = run_python(empty_database_url, "-c", program)
     assert done.returncode == 0, done.stderr

@@ -38,7 +38,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """As `run_from_argv`, and the process goes on as it was. Raises CommandError for an exit code other than 0."""
-        words, argv, environ = [*args, *options["words"]], sys.argv, dict(os.environ)
+        words, argv, given = [*args, *options["words"]], sys.argv, set(os.environ)
         try:
             self.run_from_argv(["manage.py", "leasehold", *words])
         except SystemExit as end:
@@ -46,8 +46,8 @@ class Command(BaseCommand):
                 raise CommandError(f"leasehold {' '.join(words)} ended with exit code {end.code}") from end
         finally:
             sys.argv = argv
-            os.environ.clear()
-            os.environ.update(environ)
+            for name in os.environ.keys() - given:  # `set_up` changes none that is there
+                del os.environ[name]
 
 
 def split_backend(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
