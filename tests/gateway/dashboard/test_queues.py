@@ -6,16 +6,18 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.conftest import Psql
 from tests.gateway.dashboard.conftest import At, OpenPage
 from tests.gateway.dashboard.fleet import register
 from tests.gateway.dashboard.test_pages import HOSTILE, enqueue
+from tests.gateway.dashboard.test_signing_in import until
 from tests.gateway.dashboard.visits import visit
 from tests.gateway.fakes.running import RunningGateway
 from tests.leasehold.client.nouns.test_capacity import SEED
 
+WAITS = ("p50_wait", "p95_wait", "p50_run", "p95_run")
 BOOKS = f"{SEED} select leasehold.close_minutes();"
 
 
@@ -55,6 +57,25 @@ def test_the_filter_of_queues_is_in_the_address(gateway: RunningGateway, open_pa
     page.get_by_label("Filter queues").fill("zzz")
     page.get_by_role("link", name="Show all 2").click()
     expect(page.locator("tr[data-queue]")).to_have_count(2)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("minutes", "shown"), [(0, "No minute has been closed yet"), (60, "Table of Rates")])
+def test_what_stands_below_the_charts_does_not_move_when_they_come(
+    open_page: OpenPage, at: At, minutes: int, shown: str, width: int
+) -> None:
+    """A click that begins on a button and ends where that was is no click."""
+    minute = {"seconds": 60, "arrivals": 3, "completed": 2, "failed": 1, **dict.fromkeys(WAITS, 0.1)}
+    page, held = open_page("about:blank", viewport={"width": width, "height": 1800}), list[Route]()
+    page.route("**/api/**/history**", lambda route: held.append(route))  # noqa: PLW0108  it knows no built-in
+    page.goto(at("/queues/crawl"))
+    until(page, held)
+    button = page.get_by_role("button", name="Add a limit")
+    expect(page.get_by_text("Loading…")).to_have_count(3)
+    before = button.bounding_box()
+    held[0].fulfill(json={"items": [{"at": f"2026-03-01T12:{n:02}:00Z", **minute} for n in range(minutes)]})
+    expect(page.get_by_text(shown).first).to_be_visible()
+    assert button.bounding_box() == before
 
 
 def test_limits_are_set_changed_and_removed(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:

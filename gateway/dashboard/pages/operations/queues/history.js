@@ -13,6 +13,9 @@ import { pathOfQueue } from "./pause.js";
 const SPANS = { "1h": 1, "6h": 6, "24h": 24, "7d": 168 };
 const POINTS = 120;
 const REFRESH_SECONDS = 30;
+const NO_BOOKS = "No minute has been closed yet: a reaper (leasehold run reaper) keeps these books.";
+// The charts have their room from the start: what stands below them must not move under the pointer when they come.
+const LOADING = { steps: [], marks: [], empty: "Loading…" };
 
 /** @param {{queue: string}} props */
 export function History({ queue }) {
@@ -28,16 +31,15 @@ export function History({ queue }) {
   return html`<section class="card"><div class="copyable"><h2>History</h2>
       <nav class="chips spans" aria-label="How far back">${Object.keys(SPANS).map((each) => html`<a key=${each} href=${hrefOf(path, { span: each })}
         aria-current=${each === span ? "true" : null}>${each}</a>`)}</nav></div>
-    <${Shown} of=${loaded}>${(/** @type {any} */ data) => html`<${Charts} ...${data} />`}<//></section>`;
+    <${Shown} of=${loaded.data || loaded.problem ? loaded : { ...loaded, data: LOADING }}>${(/** @type {any} */ data) => html`<${Charts} ...${data} />`}<//></section>`;
 }
 
-/** @param {{steps: any[], marks: any[]}} props */
-function Charts({ steps, marks }) {
+/** @param {{steps: any[], marks: any[], empty?: string}} props */
+function Charts({ steps, marks, empty = steps.length ? undefined : NO_BOOKS }) {
   const times = steps.map((each) => Date.parse(each.at));
   const values = (/** @type {(each: any) => number | null} */ of) => steps.map(of);
   const perSecond = (/** @type {number | null} */ value) => rate(value);
   const seconds = (/** @type {number | null} */ value) => duration(value);
-  const empty = steps.length ? "Nothing happened in this time." : "No minute has been closed yet: a reaper (leasehold run reaper) keeps these books.";
   return html`<div class="columns">
     <${LineChart} title="Rates" times=${times} marks=${marks} format=${perSecond} empty=${empty} series=${[
       { name: "in", tone: "", values: values((each) => each.arrivals / each.seconds) },
