@@ -16,6 +16,7 @@ APP = "tests.support.fault_app:app"
 EXPIRE = """
 update leasehold.jobs set lease_expires_at = leasehold.clock() where worker_id = $1 and incarnation is not null
 """
+HAVE = "select from leasehold.workers where worker_id = $1 for no key update"
 
 
 class Fleet:
@@ -59,8 +60,10 @@ class Fleet:
         """Have the leases of a worker run out and its jobs taken back, as a reaper does that has been there for long.
 
         One that a busy machine has kept from its turn for a moment blames nobody, since it could have missed a renewal.
+        Nor does it wait for the last heartbeat of a worker that has just died, which may still be under way: this does.
         """
         async with self.database.transaction() as transaction:
+            await transaction.fetch(HAVE, worker_id)
             await transaction.fetch(EXPIRE, worker_id)
             await transaction.call("reap_jobs")
 
